@@ -76,7 +76,7 @@ fn options(target: Target) -> Options {
 /// All engines agree with the evaluator. Other tests compare the evaluator with the definition of
 /// the indices.
 #[test]
-fn every_number_is_the_same_on_everything() {
+fn all_engines_agree_on_indices() {
     // Tests each special register alone and all of them together, because native code depends on
     // which special registers a kernel reads.
     let alone = OPS.map(|op| vec![op]);
@@ -96,7 +96,7 @@ fn every_number_is_the_same_on_everything() {
 
 /// Several threads execute the items, and diverged items reconverge.
 #[test]
-fn items_part_by_their_axes() {
+fn items_diverge_by_their_indices() {
     let text = "kernel @k(%y: out i32) {
 ^entry:
   %i = item_id

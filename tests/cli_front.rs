@@ -201,7 +201,7 @@ fn options_that_would_be_ignored_are_refused() {
 }
 
 #[test]
-fn where_there_is_no_kernel_all_say_so() {
+fn every_command_rejects_files_without_kernels() {
     for text in ["", "; nothing but a kernel of truth\n"] {
         for call in [
             ["compile", "-", "--target", "halu"].as_slice(),
@@ -302,7 +302,7 @@ fn every_command_has_a_manual_page() {
 
 /// If `--target` is a common name of a GPU target, the error suggests the correct option.
 #[test]
-fn gpus_are_asked_for_by_ptx() {
+fn suggests_ptx_for_common_gpu_names() {
     let axpy = "examples/axpy.hb";
     halfbyte(&["compile", axpy, "--target", "sm_86"]).fails(2, "write '--target ptx --sm 86'");
     halfbyte(&["compile", axpy, "--target", "CUDA"]).fails(2, "write '--target ptx'");

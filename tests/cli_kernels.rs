@@ -74,7 +74,7 @@ fn a_trap_shows_the_text() {
 /// Machine code reports the traps of the evaluator, even if an access is split into several ones. A
 /// loop takes as many backward branches as in the source.
 #[test]
-fn words_trap_where_the_text_does() {
+fn machine_code_traps_like_the_evaluator() {
     let pieces = "kernel @k(%x: in i32, %y: out i32) {\n^entry:\n  %v = load.i8x16 %x[1] align 8\n  \
                   store.i8x16 %v, %y[0] align 4\n  ret\n}\n";
     let store = "kernel @k(%x: in i32, %y: out i32) {\n^entry:\n  %v = load.i8x16 %x[0] align 4\n  \

@@ -172,7 +172,7 @@ fn a_file_without_launches_is_told_of() {
 /// every kind of arithmetic, conversion, comparison and control instruction, and texts that must be
 /// refused. With import, only programs that the IR can express are run.
 #[test]
-fn launches_of_every_instruction_come_as_expected() {
+fn every_instruction_gives_its_expected_memory() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/vectors");
     let files = [
         ("approx", 32, [32, 32]),
@@ -219,7 +219,7 @@ fn launches_of_matrices_come_as_expected() {
 /// Runs launches of cooperative kernels with and without race detection, including launches that
 /// must fail.
 #[test]
-fn launches_whose_items_meet_come_as_expected() {
+fn cooperative_launches_give_their_expected_results() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/vectors");
     let files = [
         ("atomics", 244),

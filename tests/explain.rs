@@ -82,7 +82,7 @@ fn agree(target: Target, selection: &Selection, of: &Found, term: &str) -> Resul
 /// The interpreter of rules that the trace uses agrees with the compiled rules, on the witness
 /// kernels of every rule.
 #[test]
-fn walks_agree_with_selection() {
+fn interpreted_rules_agree_with_selection() {
     for target in [halfbyte::HALU, halfbyte::VP1] {
         let mut compared = 0;
         for rule in TARGETS.rules(target) {
@@ -159,7 +159,7 @@ fn calls_that_ask_for_nothing_are_told_so() {
 
 /// If the target refuses a kernel, the explanation contains the refusal.
 #[test]
-fn refusals_are_answers() {
+fn explains_refusals() {
     let text = "kernel @k(%x: in bf16x2, %y: inout bf16x2) {\n^entry:\n  %i = item_id\n  %a = load %x[%i]\n  %b = load %y[%i]\n  \
                 %r = fadd.ftz.bf16x2 %a, %b\n  store %r, %y[%i]\n  ret\n}\n";
     let explanation = ask("k.hb", text, "%r", halfbyte::HALU);

@@ -31,7 +31,7 @@ use Use::{In, Out};
 type Outcome = (Result<Stats, String>, Vec<Vec<u8>>);
 
 /// Returns `true` if this computer supports native code for groups of a fixed size.
-fn is_here() -> bool {
+fn is_supported() -> bool {
     #[cfg(target_arch = "x86_64")]
     return std::env::var_os("HALFBYTE_ROWS").is_none()
         && std::arch::is_x86_feature_detected!("avx512f")
@@ -94,7 +94,7 @@ fn on(case: &Case, target: Target) {
     }
     // A build with debug assertions generates the code at the first launch, other builds at a later
     // one.
-    if cfg!(debug_assertions) && is_here() {
+    if cfg!(debug_assertions) && is_supported() {
         let fresh = halfbyte::TARGETS.load(&binary.object).unwrap();
         let kernel = &fresh.kernels()[0];
         let &last = case.shapes.last().unwrap();
@@ -293,7 +293,7 @@ fn what_lies_outside_is_the_trap_of_its_item() {
 
 /// A load traps even if its result is unused, and a store traps even if its value is never loaded.
 #[test]
-fn what_nobody_asks_for_traps_too() {
+fn unused_loads_and_stores_trap() {
     for n in [1, 2, 9] {
         let scalars = &*Box::leak(vec![n].into_boxed_slice());
         for text in [

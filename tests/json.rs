@@ -94,7 +94,7 @@ fn call_of(command: &str) -> Vec<&str> {
 
 /// Each schema rejects objects with invalid members.
 #[test]
-fn schemas_refuse_what_is_not_so() {
+fn schemas_reject_invalid_members() {
     for command in schemas().keys() {
         let right = object(command, &halfbyte(&call_of(command)));
         for (member, value) in [

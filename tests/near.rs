@@ -117,7 +117,7 @@ fn a_line_has_a_margin_of_its_own() {
 }
 
 #[test]
-fn what_cannot_be_compared_so_is_said() {
+fn reports_results_that_cannot_be_approximate() {
     for (found, message) in [
         (
             of_op("neg", "i32", "[1, 2]", "y~=[-1, -2]"),

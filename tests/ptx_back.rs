@@ -90,7 +90,7 @@ fn beside_packed_work_what_no_op_stands_for_stays_what_it_was() {
 /// If ptxas may fuse a product and a sum of the source, it may also fuse them in the output, even
 /// if they are packed.
 #[test]
-fn what_the_assembler_may_fuse_it_still_may() {
+fn products_and_sums_stay_fusible() {
     let fused =
         "ld.global.b32 %r0, [%d2];\nmul.f16x2 %r1, %r0, %r0;\nadd.f16x2 %r2, %r1, %r0;\nst.global.b32 [%d2], %r2;";
     let called = compiled(&kernel("", fused), &[]);

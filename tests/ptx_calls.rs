@@ -36,7 +36,7 @@ fn both(text: &str) -> (Vec<u8>, Vec<u8>) {
 }
 
 #[test]
-fn what_is_imported_gives_what_the_text_gives() {
+fn import_matches_direct_execution() {
     let functions = ".func (.reg .b32 %s) twice (.reg .b32 %k) { add.s32 %s, %k, %k; ret; }
 .func (.param .b32 s) fewer (.param .b32 n) { .reg .b32 %a<3>; .reg .pred %q; ld.param.b32 %a0, [n]; setp.gt.u32 %q, %a0, 4;
 @%q ret; add.s32 %a1, %a1, 1; add.s32 %a2, %a0, %a1; st.param.b32 [s], %a2; ret; }

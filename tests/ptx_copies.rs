@@ -104,7 +104,7 @@ fn as_many_bytes_as_are_taken_are_copied() {
 /// An access to the copied bytes before the wait races with the copy, even if the same item copies
 /// and accesses them.
 #[test]
-fn who_is_too_early_is_told_of() {
+fn reports_accesses_before_the_wait() {
     let copy = "cp.async.ca.shared.global [%s], [%d3], 16; cp.async.commit_group;";
     let others = "setp.ne.u32 %p1, %t, 0; selp.b32 %r2, 16, 0, %p1; sub.u32 %r3, %s, %r2;";
     let written = "which is written by a copy that item 0 has not waited for, at line 7";

@@ -57,7 +57,7 @@ fn run_lines_hold() {
 }
 
 #[test]
-fn everything_gives_the_bits_of_the_text() {
+fn all_routes_match_direct_execution() {
     for (file, count) in FILES {
         let text = source(file);
         let module = imported(file, &text);

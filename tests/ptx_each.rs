@@ -55,7 +55,7 @@ impl File {
 /// As with ptxas, the `.version` and `.target` of the text must support each of its instructions.
 /// The requested target does not matter.
 #[test]
-fn what_version_and_target_lack_is_an_error_of_the_text() {
+fn rejects_instructions_that_version_or_target_lack() {
     let body = "mov.b32 %f0, %r1; tanh.approx.f32 %f0, %f0; mov.b32 %r2, %f0;\nst.global";
     let text = TWICE
         .replace("add.u32 %r2, %r1, %r1;\n", "")
@@ -186,7 +186,7 @@ fn a_refusal_can_be_expected() {
 }
 
 #[test]
-fn checking_says_so_to_machines() {
+fn check_reports_each_kernel_in_json() {
     let mixed = file(&[TWICE, PAINTS, RUN]);
     let found = object("check", &mixed.check(&["--json"]));
     let kernels = found["files"][0]["kernels"].as_array().unwrap();

@@ -112,7 +112,7 @@ fn changed(seeds: &[Vec<String>], random: &mut Random) -> String {
 }
 
 #[test]
-fn what_is_changed_at_random_is_refused_or_does_what_it_says() {
+fn mutants_are_refused_or_match_direct_execution() {
     let count = std::env::var("HALFBYTE_MUTATIONS").ok().and_then(|count| count.parse().ok()).unwrap_or(3000);
     let (seeds, (k, n)) = (seeds(), shard());
     let (mut was_read, mut was_imported, mut was_compared) = (0, 0, 0);

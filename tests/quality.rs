@@ -16,7 +16,7 @@ fn quality(args: &[&str]) -> std::process::Output {
 
 /// The page is under version control, so that a review shows each change of the generated code.
 #[test]
-fn the_page_says_what_the_examples_become() {
+fn the_quality_page_is_up_to_date() {
     let output = quality(&["examples"]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let page = String::from_utf8(output.stdout).unwrap();

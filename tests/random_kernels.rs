@@ -13,7 +13,7 @@ use halfbyte::ir::{Kernel, Op};
 use halfbyte::launch::Engine;
 use halfbyte::pipeline::{Compiler, Options, Product, Stage, compile, count_rules};
 use halfbyte::{CompileError, Module, Target};
-use halfbyte_prove::campaign::{BUDGET, Plan, Summary, launches, least, run};
+use halfbyte_prove::campaign::{BUDGET, Plan, Summary, launches, reduce_failure, run};
 use halfbyte_prove::prove::Shard;
 use halfbyte_prove::random_intrinsics;
 use halfbyte_testkit::reduce::TrialLimits;
@@ -56,7 +56,7 @@ fn check(seeds: Range<u64>, forms: &Options, ways: &[Options]) -> Vec<usize> {
         let text = palette.kernel("random", &shape, &mut random).to_string();
         match trial.run_printed(&text, |kernel| launches(kernel, &mut Random(seed))) {
             Ok(tally) => accepted.iter_mut().zip(tally.accepted).for_each(|(all, one)| *all += usize::from(one)),
-            Err(failure) => panic!("seed {seed}: {}", least(&trial, &TrialLimits::endless(), text, failure).1),
+            Err(failure) => panic!("seed {seed}: {}", reduce_failure(&trial, &TrialLimits::endless(), text, failure).1),
         }
     }
     accepted
@@ -119,7 +119,7 @@ fn campaign(kernels: Range<u64>, targets: Vec<Target>, meets: Option<Cooperation
 
 /// Tests cooperative kernels, and kernels with races.
 #[test]
-fn of_kernels_whose_items_meet() {
+fn cooperative_kernels_agree() {
     let summary = campaign(0..150, vec![halfbyte::HALU, halfbyte::ptx(Sm::DEFAULT)], Some(Cooperation::Ordered));
     assert!(summary.accepted[0] >= 100 && summary.accepted[1] >= 100, "{summary:?}");
     let summary = campaign(0..150, Vec::new(), Some(Cooperation::Racing));
@@ -223,7 +223,7 @@ fn kernels_of_vp1_are_varied() {
 }
 
 #[test]
-fn what_stands_behind_a_loop_without_end_is_not_accessed() {
+fn accesses_after_an_endless_loop_do_not_trap() {
     let ways = [with_passes(halfbyte::HALU), with_passes(halfbyte::VP1)];
     let trial = Trial { options: &ways, engines: &Engine::ALL, native_objects: false, budget: BUDGET, watchdog: None };
     for elem in ["i8", "i8x4", "i32"] {

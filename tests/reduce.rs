@@ -128,7 +128,7 @@ fn case(ops: usize) -> Case {
 /// If every smaller case fails, the reduced kernel is empty. If none fails, the case is not
 /// changed.
 #[test]
-fn what_is_left_fails() {
+fn the_reduced_kernel_still_fails() {
     let least = reduce(case(50), Effort::default(), &mut |_| true, &mut |_| {});
     assert_eq!(least.text(), "kernel @k() {\n^entry:\n  ret\n}\n");
     assert_eq!((least.launch().shape.items().unwrap(), least.launch().args.len()), (0, 0));
@@ -141,7 +141,7 @@ fn what_is_left_fails() {
 /// Whatever the closure returns, each case that it gets is well-formed, and the evaluator executes
 /// it or reports a fault.
 #[test]
-fn any_answers_will_do() {
+fn every_candidate_is_well_formed() {
     let targets = Targets::new();
     let mut mix = Mix::new(&targets);
     for number in 0..40 {
@@ -237,7 +237,7 @@ fn left_over(run: fn(&mut Kernel, &mut Context<'_>) -> bool, chain: &[&str]) -> 
 /// A reduction preserves the kind of the failure: a panic, an ill-formed kernel, or different
 /// results.
 #[test]
-fn a_failure_stays_what_it_is() {
+fn reduction_preserves_the_kind_of_failure() {
     let all = ["mul_hi_s", "mul_hi_u", "sub_sat_u", "add", "absdiff_u", "xor"];
     assert_eq!(left_over(panics, &all), (FailureKind::Panic, vec![Op::MulHiS]));
     assert_eq!(left_over(panics, &all[1..]), (FailureKind::Panic, vec![Op::MulHiU]));
@@ -253,7 +253,7 @@ fn a_failure_stays_what_it_is() {
 }
 
 #[test]
-fn what_does_not_fail_is_no_failure() {
+fn races_are_not_reduced() {
     let options = || Options::new(halfbyte::HALU);
     assert!(FailingLaunch::of(case(20), options(), &Engine::ALL, &TrialLimits::endless()).is_none());
     // A race is an error of the kernel itself, not a failure of the compiler.

@@ -49,7 +49,7 @@ fn objects_are_the_same() {
 }
 
 #[test]
-fn what_is_refused_is_the_same_and_in_the_same_order() {
+fn refusals_do_not_depend_on_the_number_of_threads() {
     let refused = alike(&many(), &["--target", "vp1"]);
     assert_eq!(refused.code, 1);
     assert!(refused.err.contains("vp1"), "{}", refused.err);

@@ -60,7 +60,7 @@ fn iterations_and_accesses_are_shown() {
 
 /// The trace prints integers as signed or unsigned numbers, like the buffers of the call.
 #[test]
-fn integers_have_the_sign_that_results_have() {
+fn trace_prints_integers_like_the_results() {
     let traced = |more: &[&str]| {
         let args = ["run", "examples/average.hb", "--target", "ir", "--items", "1", "--trace", "0", "--arg", "b=[0]"];
         halfbyte(&[&args[..], more].concat()).output().to_owned()

@@ -53,7 +53,7 @@ fn numbers_of_other_types() {
 
 /// `run` and run lines determine the size of an `out` buffer by the same rule.
 #[test]
-fn an_out_buffer_has_what_the_launch_reaches() {
+fn out_buffers_are_sized_by_the_accesses_of_the_launch() {
     let middle = "kernel @k(%x: in i8x4, %y: out i8x4, %z: out i32) {\n^entry:\n  %i = item_id\n  %v = load %x[%i]\n  \
                   store %v, %y[%i + 70]\n  %zero = const.i32 0\n  %first = icmp.eq.i32 %i, %zero\n  br_if %first, ^one, ^end\n\
                   ^one:\n  store %i, %z[%i]\n  br ^end\n^end:\n  ret\n}\n";

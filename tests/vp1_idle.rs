@@ -20,7 +20,7 @@ use crate::support::{with_passes, without_passes};
 const MOVES: [Opcode; 2] = [Opcode::OR_RI, Opcode::MOV_V];
 
 /// Returns `true` for a nop, which fills a delay slot or separates bundles.
-fn holds_a_place(inst: &Inst) -> bool {
+fn is_nop(inst: &Inst) -> bool {
     inst.row().mnemonic.ends_with("nop")
 }
 
@@ -62,9 +62,9 @@ impl Draw {
 }
 
 /// Returns the reason why an instruction is redundant, or `None` if it is not.
-fn idle(word: u32, states: &[State]) -> Option<String> {
+fn redundancy(word: u32, states: &[State]) -> Option<String> {
     let inst = Inst::decode(word)?;
-    if !matches!(inst.unit(), Unit::Scalar | Unit::Vector) || holds_a_place(&inst) {
+    if !matches!(inst.unit(), Unit::Scalar | Unit::Vector) || is_nop(&inst) {
         return None;
     }
     let bundle = Bundle::new(&[word]).unwrap();
@@ -125,7 +125,7 @@ impl Scan {
             for word in binary.code.iter().flat_map(|code| code.words.iter()) {
                 self.words += 1;
                 let word = u32::try_from(word).unwrap();
-                let idle = self.known.entry(word).or_insert_with(|| idle(word, &self.states));
+                let idle = self.known.entry(word).or_insert_with(|| redundancy(word, &self.states));
                 if let Some(why) = idle {
                     let entry = self.found.entry(format!("{}: {why}", word_text(word, 0)));
                     entry.or_insert_with(|| format!("@{} of {name}", kernel.name));
@@ -147,7 +147,7 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
 }
 
 #[test]
-fn no_word_does_nothing() {
+fn vp1_code_has_no_redundant_instructions() {
     let mut scan = Scan::new();
     let mut paths = Vec::new();
     ["examples", "tests/files"].into_iter().for_each(|folder| files(&root().join(folder), &mut paths));
@@ -173,9 +173,9 @@ fn no_word_does_nothing() {
 fn idle_words_are_recognised() {
     let states = states();
     let moved = Inst::new(Opcode::OR_RI).with(DST, 18).with(SRC1, 19).word();
-    assert_eq!(idle(moved, &states), None);
+    assert_eq!(redundancy(moved, &states), None);
     let itself = Inst::new(Opcode::OR_RI).with(DST, 18).with(SRC1, 18).word();
-    assert_eq!(idle(itself, &states).as_deref(), Some("changes nothing"));
+    assert_eq!(redundancy(itself, &states).as_deref(), Some("changes nothing"));
     let word = |text: &str| *assemble(text).unwrap().words.first().unwrap();
     for (text, why) in [
         ("shr $r19 $r19 0x0", "changes nothing"),
@@ -189,11 +189,11 @@ fn idle_words_are_recognised() {
         ("vadd s $v1 $v2 0x0", "only copies $v2"),
         ("vor $v1 $v2 $v2", "only copies $v2"),
     ] {
-        assert_eq!(idle(word(text), &states).as_deref(), Some(why), "{text}");
+        assert_eq!(redundancy(word(text), &states).as_deref(), Some(why), "{text}");
     }
     for text in
         ["mov $v1 $v2", "shr $r19 $r19 0x1", "add $r18 $c0 $r4 0x0", "snop", "vsub u $v1 $v2 $v3", "max $r1 $r1 0x0"]
     {
-        assert_eq!(idle(word(text), &states), None, "{text}");
+        assert_eq!(redundancy(word(text), &states), None, "{text}");
     }
 }

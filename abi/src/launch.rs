@@ -118,7 +118,7 @@ mod tests {
     }
 
     /// Returns `true` if an address lies in a buffer of [`BYTES`] bytes.
-    fn is_in_one(bases: &[u64], address: u64) -> bool {
+    fn is_in_a_buffer(bases: &[u64], address: u64) -> bool {
         let before = bases.partition_point(|base| *base <= address).checked_sub(1);
         before.is_some_and(|number| address - bases[number] < BYTES)
     }
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn buffers_lie_apart() {
+    fn slots_of_buffers_do_not_overlap() {
         assert!(bases().windows(2).all(|pair| pair[1] - pair[0] > BYTES));
         let all: Vec<u64> = (0..MAX_BUFFERS).map(buffer_base).collect();
         assert!(all.windows(2).all(|pair| pair[1] - pair[0] > BYTES / 2));
@@ -157,7 +157,7 @@ mod tests {
         for &p in &bases {
             for &q in bases.iter().filter(|q| **q != p) {
                 let sum = p.wrapping_mul(2).wrapping_sub(q);
-                assert!(!is_in_one(&bases, sum), "2 * {p:#x} - {q:#x}");
+                assert!(!is_in_a_buffer(&bases, sum), "2 * {p:#x} - {q:#x}");
                 assert_eq!(buffer_of(sum).filter(|&(param, offset)| param < BUFFERS && offset < BYTES), None);
             }
         }
@@ -181,7 +181,7 @@ mod tests {
                 for p in bases.iter().step_by(97) {
                     for q in bases.iter().step_by(89) {
                         let sum = (p.wrapping_mul(a as u64)).wrapping_add(q.wrapping_mul(b as u64));
-                        assert!(!is_in_one(&bases, sum), "{a} * {p:#x} + {b} * {q:#x}");
+                        assert!(!is_in_a_buffer(&bases, sum), "{a} * {p:#x} + {b} * {q:#x}");
                     }
                 }
                 for turn in [-1, 0, 1].map(|turn: i128| turn << 64) {

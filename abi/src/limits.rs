@@ -203,7 +203,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_name_the_figures() {
+    fn messages_contain_the_limit() {
         assert_eq!(Exceeded::Memory { limit: 3 << 29 }.to_string(), "more than 1536 MiB of memory");
         assert_eq!(Exceeded::Memory { limit: 2 << 30 }.to_string(), "more than 2 GiB of memory");
         assert_eq!(Exceeded::Memory { limit: 0 }.to_string(), "more than 0 bytes of memory");

@@ -217,7 +217,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn items_are_in_groups_as_large_as_can_be() {
+    fn divides_items_into_the_largest_groups() {
         for items in [0, 1, 255, 256, 257, 1 << 18, u32::MAX] {
             let shape = Shape::from(items);
             assert_eq!(shape.items(), Ok(items));
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gpu_takes_so_many_along_each_axis() {
+    fn rejects_shapes_beyond_the_limits_of_a_gpu() {
         for (grid, block) in
             [([i32::MAX as u32, 1, 1], [1, 1, 1]), ([1, 65535, 65535], [1024, 1, 1]), ([1; 3], [4, 4, 64])]
         {

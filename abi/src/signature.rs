@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_keeps_its_contents_may_alias() {
+    fn only_in_and_inout_buffers_may_alias() {
         let elem = Type::from_name("i32").unwrap();
         let param = |direction| Param {
             name: "x".into(),

@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_come_back() {
+    fn versions_parse_from_their_numbers() {
         for sm in Sm::ALL {
             assert_eq!(Sm::new(sm.number()), Some(sm));
             assert_eq!(Sm::ALL[sm.index()], sm);

@@ -118,11 +118,11 @@ types! {
 }
 
 /// Table entry for a combination of element type and lane count that is not a type.
-const NOWHERE: u8 = u8::MAX;
+const NO_TYPE: u8 = u8::MAX;
 
 /// Index in [`Type::ALL`] of each type, by element type and log2 of the lane count.
-const PLACES: [[u8; 5]; Elem::Ptr as usize + 1] = {
-    let mut places = [[NOWHERE; 5]; Elem::Ptr as usize + 1];
+const TYPE_INDICES: [[u8; 5]; Elem::Ptr as usize + 1] = {
+    let mut places = [[NO_TYPE; 5]; Elem::Ptr as usize + 1];
     let mut place = 0;
     while place < Type::ALL.len() {
         let Type { elem, lanes } = Type::ALL[place];
@@ -137,7 +137,7 @@ impl Type {
     /// Returns the index of the type in [`Type::ALL`].
     #[inline]
     pub const fn index(self) -> usize {
-        PLACES[self.elem as usize][self.lanes.trailing_zeros() as usize] as usize
+        TYPE_INDICES[self.elem as usize][self.lanes.trailing_zeros() as usize] as usize
     }
 
     /// Returns the type of one element.
@@ -153,9 +153,9 @@ impl Type {
     /// Returns the type with the given element type and number of lanes, if it exists.
     #[inline]
     pub const fn new(elem: Elem, lanes: usize) -> Option<Type> {
-        let places = &PLACES[elem as usize];
+        let places = &TYPE_INDICES[elem as usize];
         let log = lanes.trailing_zeros() as usize;
-        let exists = lanes.is_power_of_two() && log < places.len() && places[log] != NOWHERE;
+        let exists = lanes.is_power_of_two() && log < places.len() && places[log] != NO_TYPE;
         if exists { Some(Type { elem, lanes: lanes as u8 }) } else { None }
     }
 

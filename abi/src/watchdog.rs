@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_limit_met_is_the_one_that_is_named() {
+    fn reports_the_first_exceeded_limit() {
         let token = CancelToken::default();
         let watchdog = Watchdog::with_token(Limits { work: 5, ..Limits::NONE }, token.clone());
         assert_eq!((watchdog.poll(), watchdog.exceeded()), (Ok(()), None));
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_beat_is_called_now_and_then() {
+    fn calls_the_callback_periodically() {
         let calls = Arc::new(AtomicU64::new(0));
         let counted = calls.clone();
         let beat = move |token: &CancelToken| {
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn time_and_memory_are_looked_at() {
+    fn checks_time_and_memory() {
         let late = Watchdog::new(Limits { time: Some(Duration::ZERO), ..Limits::NONE });
         assert_eq!(late.poll(), Err(Exceeded::Time { limit: Duration::ZERO }));
         if cfg!(target_os = "linux") {

@@ -16,7 +16,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
 use kernels::{KERNELS, Kernel};
-use process::{Took, measure as start};
+use process::{ResourceUsage, measure as start};
 
 const FIRST: usize = 1000;
 const LAST: usize = 16_000;
@@ -29,12 +29,12 @@ struct Cost {
     asked: f64,
     /// A cost below this value, in the unit of `unit`, is replaced by this value. Small costs
     /// therefore do not count as growth.
-    nothing: f64,
+    negligible: f64,
 }
 
 const COSTS: [Cost; 2] = [
-    Cost { name: "instructions", unit: "M", asked: 1.2, nothing: 5.0 },
-    Cost { name: "memory", unit: "MB", asked: 1.1, nothing: 8.0 },
+    Cost { name: "instructions", unit: "M", asked: 1.2, negligible: 5.0 },
+    Cost { name: "memory", unit: "MB", asked: 1.1, negligible: 8.0 },
 ];
 
 /// The workloads: names, and arguments of the program `halfbyte`. `explain` is asked about the
@@ -144,7 +144,7 @@ fn grows_well(
     let costs = sizes.iter().map(|&size| cost(size)).collect::<Result<Vec<_>, _>>()?;
     let mut line = name.to_owned();
     let mut missed = String::new();
-    for (number, Cost { name: of, unit, asked, nothing }) in COSTS.iter().enumerate() {
+    for (number, Cost { name: of, unit, asked, negligible: nothing }) in COSTS.iter().enumerate() {
         let points: Vec<[f64; 2]> = sizes
             .iter()
             .zip(&costs)
@@ -175,7 +175,7 @@ fn slope(points: &[[f64; 2]]) -> f64 {
 
 /// Runs a program and returns its resource usage. Exit code 1, by which the compiler rejects a
 /// kernel, is not an error.
-fn run(command: &mut Command) -> Result<Took, String> {
+fn run(command: &mut Command) -> Result<ResourceUsage, String> {
     let took = start(command.stdout(Stdio::null()).stderr(Stdio::null()))?;
     match took.code {
         Some(0 | 1) => Ok(took),

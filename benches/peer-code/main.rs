@@ -23,7 +23,7 @@ use std::process::ExitCode;
 use measure::{Rounds, Sample};
 use native::Compiler::{Clang, Clang128};
 use native::Peers;
-use ptx::Of::{Few, Many};
+use ptx::LaunchSize::{Few, Many};
 
 /// A comparison of our code with a peer.
 struct Figure {
@@ -50,9 +50,9 @@ const ITEMS: &str = "Mitems/s";
 /// Minimum ratio of the speed of a PTX kernel to that of C code with 128-bit vectors. [`LEAST_V3`]
 /// is the minimum ratio to C code with vectors of any width. [`MEAN`] is the minimum geometric mean
 /// of the ratios to C code with 128-bit vectors.
-const LEAST: f64 = 0.6;
-const LEAST_V3: f64 = 0.35;
-const MEAN: f64 = 0.8;
+const MIN_RATIO_V2: f64 = 0.6;
+const MIN_RATIO_V3: f64 = 0.35;
+const MIN_MEAN_RATIO: f64 = 0.8;
 
 /// Minimum ratio of the speed of a function in a native object to that of native code in memory.
 const AHEAD: f64 = 0.95;
@@ -115,32 +115,32 @@ const FIGURES: &[Figure] = &[
     // PTX kernels as compilers generate them, executed directly. Launches with a hundred thousand
     // items are compared with C code of 128-bit vectors and with C code of any vectors. Launches
     // with few items are compared only with C code of 128-bit vectors.
-    figure("ptx_saxpy",                 ITEMS,     "clang128",    Some(LEAST),    |b| ptx::native(b, "saxpy", Clang128, Many)),
-    figure("ptx_saxpy_v3",              ITEMS,     "clang",       Some(LEAST_V3), |b| ptx::native(b, "saxpy", Clang, Many)),
+    figure("ptx_saxpy",                 ITEMS,     "clang128",    Some(MIN_RATIO_V2),    |b| ptx::native(b, "saxpy", Clang128, Many)),
+    figure("ptx_saxpy_v3",              ITEMS,     "clang",       Some(MIN_RATIO_V3), |b| ptx::native(b, "saxpy", Clang, Many)),
     figure("ptx_saxpy_few",             ITEMS,     "clang128",    None,           |b| ptx::native(b, "saxpy", Clang128, Few)),
-    figure("ptx_polynomial",            ITEMS,     "clang128",    Some(LEAST),    |b| ptx::native(b, "polynomial", Clang128, Many)),
-    figure("ptx_polynomial_v3",         ITEMS,     "clang",       Some(LEAST_V3), |b| ptx::native(b, "polynomial", Clang, Many)),
+    figure("ptx_polynomial",            ITEMS,     "clang128",    Some(MIN_RATIO_V2),    |b| ptx::native(b, "polynomial", Clang128, Many)),
+    figure("ptx_polynomial_v3",         ITEMS,     "clang",       Some(MIN_RATIO_V3), |b| ptx::native(b, "polynomial", Clang, Many)),
     figure("ptx_polynomial_few",        ITEMS,     "clang128",    None,           |b| ptx::native(b, "polynomial", Clang128, Few)),
-    figure("ptx_mandelbrot",            ITEMS,     "clang128",    Some(LEAST),    |b| ptx::native(b, "mandelbrot", Clang128, Many)),
-    figure("ptx_mandelbrot_v3",         ITEMS,     "clang",       Some(LEAST_V3), |b| ptx::native(b, "mandelbrot", Clang, Many)),
+    figure("ptx_mandelbrot",            ITEMS,     "clang128",    Some(MIN_RATIO_V2),    |b| ptx::native(b, "mandelbrot", Clang128, Many)),
+    figure("ptx_mandelbrot_v3",         ITEMS,     "clang",       Some(MIN_RATIO_V3), |b| ptx::native(b, "mandelbrot", Clang, Many)),
     figure("ptx_mandelbrot_few",        ITEMS,     "clang128",    None,           |b| ptx::native(b, "mandelbrot", Clang128, Few)),
-    figure("ptx_hash",                  ITEMS,     "clang128",    Some(LEAST),    |b| ptx::native(b, "hash", Clang128, Many)),
-    figure("ptx_hash_v3",               ITEMS,     "clang",       Some(LEAST_V3), |b| ptx::native(b, "hash", Clang, Many)),
+    figure("ptx_hash",                  ITEMS,     "clang128",    Some(MIN_RATIO_V2),    |b| ptx::native(b, "hash", Clang128, Many)),
+    figure("ptx_hash_v3",               ITEMS,     "clang",       Some(MIN_RATIO_V3), |b| ptx::native(b, "hash", Clang, Many)),
     figure("ptx_hash_few",              ITEMS,     "clang128",    None,           |b| ptx::native(b, "hash", Clang128, Few)),
-    figure("ptx_stencil",               ITEMS,     "clang128",    Some(LEAST),    |b| ptx::native(b, "stencil", Clang128, Many)),
-    figure("ptx_stencil_v3",            ITEMS,     "clang",       Some(LEAST_V3), |b| ptx::native(b, "stencil", Clang, Many)),
+    figure("ptx_stencil",               ITEMS,     "clang128",    Some(MIN_RATIO_V2),    |b| ptx::native(b, "stencil", Clang128, Many)),
+    figure("ptx_stencil_v3",            ITEMS,     "clang",       Some(MIN_RATIO_V3), |b| ptx::native(b, "stencil", Clang, Many)),
     figure("ptx_stencil_few",           ITEMS,     "clang128",    None,           |b| ptx::native(b, "stencil", Clang128, Few)),
-    figure("ptx_half2_axpy",            ITEMS,     "clang128",    Some(LEAST),    |b| ptx::native(b, "half2_axpy", Clang128, Many)),
-    figure("ptx_half2_axpy_v3",         ITEMS,     "clang",       Some(LEAST_V3), |b| ptx::native(b, "half2_axpy", Clang, Many)),
+    figure("ptx_half2_axpy",            ITEMS,     "clang128",    Some(MIN_RATIO_V2),    |b| ptx::native(b, "half2_axpy", Clang128, Many)),
+    figure("ptx_half2_axpy_v3",         ITEMS,     "clang",       Some(MIN_RATIO_V3), |b| ptx::native(b, "half2_axpy", Clang, Many)),
     figure("ptx_half2_axpy_few",        ITEMS,     "clang128",    None,           |b| ptx::native(b, "half2_axpy", Clang128, Few)),
-    figure("ptx_gemv",                  ITEMS,     "clang128",    Some(LEAST),    |b| ptx::native(b, "gemv", Clang128, Many)),
-    figure("ptx_gemv_v3",               ITEMS,     "clang",       Some(LEAST_V3), |b| ptx::native(b, "gemv", Clang, Many)),
+    figure("ptx_gemv",                  ITEMS,     "clang128",    Some(MIN_RATIO_V2),    |b| ptx::native(b, "gemv", Clang128, Many)),
+    figure("ptx_gemv_v3",               ITEMS,     "clang",       Some(MIN_RATIO_V3), |b| ptx::native(b, "gemv", Clang, Many)),
     figure("ptx_gemv_few",              ITEMS,     "clang128",    None,           |b| ptx::native(b, "gemv", Clang128, Few)),
-    figure("ptx_dequantize",            ITEMS,     "clang128",    Some(LEAST),    |b| ptx::native(b, "dequantize", Clang128, Many)),
-    figure("ptx_dequantize_v3",         ITEMS,     "clang",       Some(LEAST_V3), |b| ptx::native(b, "dequantize", Clang, Many)),
+    figure("ptx_dequantize",            ITEMS,     "clang128",    Some(MIN_RATIO_V2),    |b| ptx::native(b, "dequantize", Clang128, Many)),
+    figure("ptx_dequantize_v3",         ITEMS,     "clang",       Some(MIN_RATIO_V3), |b| ptx::native(b, "dequantize", Clang, Many)),
     figure("ptx_dequantize_few",        ITEMS,     "clang128",    None,           |b| ptx::native(b, "dequantize", Clang128, Few)),
-    figure("ptx_blend",                 ITEMS,     "clang128",    Some(LEAST),    |b| ptx::native(b, "blend", Clang128, Many)),
-    figure("ptx_blend_v3",              ITEMS,     "clang",       Some(LEAST_V3), |b| ptx::native(b, "blend", Clang, Many)),
+    figure("ptx_blend",                 ITEMS,     "clang128",    Some(MIN_RATIO_V2),    |b| ptx::native(b, "blend", Clang128, Many)),
+    figure("ptx_blend_v3",              ITEMS,     "clang",       Some(MIN_RATIO_V3), |b| ptx::native(b, "blend", Clang, Many)),
     figure("ptx_blend_few",             ITEMS,     "clang128",    None,           |b| ptx::native(b, "blend", Clang128, Few)),
     // The same PTX kernels as functions of native objects, compared with native code in memory.
     figure("ahead_saxpy",                ITEMS,     "memory",      Some(AHEAD),    |b| ptx::ahead(b, "saxpy")),
@@ -257,7 +257,7 @@ fn run(bench: &Bench, figures: &[&Figure]) -> ExitCode {
             missed.push(format!("{name}: the ratio is {ratio:.2}, but {asked} is required"));
         }
     }
-    for (name, asked, logarithms) in [("ptx_mean", Some(MEAN), many), ("ptx_mean_few", None, few)] {
+    for (name, asked, logarithms) in [("ptx_mean", Some(MIN_MEAN_RATIO), many), ("ptx_mean_few", None, few)] {
         if logarithms.len() != ptx::CASES.len() {
             continue;
         }

@@ -43,7 +43,7 @@ struct Size {
 
 /// The choice between the two launch sizes of a case.
 #[derive(Clone, Copy)]
-pub enum Of {
+pub enum LaunchSize {
     Few = 0,
     Many = 1,
 }
@@ -171,13 +171,13 @@ impl Case {
         load(self.name, self.text, None, &Globals::default()).map_err(|report| report.to_string())
     }
 
-    fn shape(&self, of: Of) -> Shape {
+    fn shape(&self, of: LaunchSize) -> Shape {
         let [along, down] = self.sizes[of as usize].items.map(|items| items as u32);
         Shape { grid: [along.div_ceil(BLOCK), down, 1], block: [BLOCK, 1, 1], shared: 0 }
     }
 
     /// Returns the contents of the input buffers, and the initial contents of the output buffer.
-    fn data(&self, of: Of) -> (Vec<Aligned>, Vec<u8>) {
+    fn data(&self, of: LaunchSize) -> (Vec<Aligned>, Vec<u8>) {
         let (read, written) = (self.bytes)(self.sizes[of as usize].items);
         let read = (1..).zip(read).map(|(seed, bytes)| Aligned::of_random(bytes, seed, self.element));
         let mut random = Random(99);
@@ -185,7 +185,14 @@ impl Case {
         (read.collect(), halves.take(written).collect())
     }
 
-    fn launch(&self, kernel: &Kernel, engine: Engine, of: Of, read: &[Aligned], y: &mut [u8]) -> Result<(), String> {
+    fn launch(
+        &self,
+        kernel: &Kernel,
+        engine: Engine,
+        of: LaunchSize,
+        read: &[Aligned],
+        y: &mut [u8],
+    ) -> Result<(), String> {
         let scalars: Vec<[u8; 4]> = self.sizes[of as usize].scalars.iter().map(|word| word.to_le_bytes()).collect();
         let mut args: Vec<Arg<'_>> = scalars.iter().map(|bytes| Arg::Value(bytes)).collect();
         args.extend(read.iter().map(|bytes| Arg::In(bytes)));
@@ -195,7 +202,7 @@ impl Case {
     }
 
     /// Compares the kernel on native code with a loop in C.
-    pub fn native(&self, bench: &Bench, compiler: Compiler, of: Of) -> Result<Sample, String> {
+    pub fn native(&self, bench: &Bench, compiler: Compiler, of: LaunchSize) -> Result<Sample, String> {
         let kernel = self.kernel()?;
         if kernel.is_interpreted() {
             return Err("the kernel has no native code".into());
@@ -223,7 +230,7 @@ impl Case {
 
     /// Compares the kernel as a function of a native object with native code in memory. Both have
     /// the same machine code.
-    fn ahead(&self, bench: &Bench, of: Of) -> Result<Sample, String> {
+    fn ahead(&self, bench: &Bench, of: LaunchSize) -> Result<Sample, String> {
         let module =
             include::open_each(&format!("{}.ptx", self.name), self.text.to_owned(), import_ptx::Options::default());
         let module = module.map_err(|report| report.to_string())?;
@@ -258,7 +265,7 @@ impl Case {
 
 /// Compares the kernel `name`, as a function of a native object, with native code in memory.
 pub fn ahead(bench: &Bench, name: &str) -> Result<Sample, String> {
-    case(name)?.ahead(bench, Of::Many)
+    case(name)?.ahead(bench, LaunchSize::Many)
 }
 
 /// Returns the case of the kernel with this name.
@@ -267,6 +274,6 @@ pub fn case(name: &str) -> Result<&'static Case, String> {
 }
 
 /// Compares the kernel `name` on native code with a loop in C, built by `compiler`.
-pub fn native(bench: &Bench, name: &str, compiler: Compiler, of: Of) -> Result<Sample, String> {
+pub fn native(bench: &Bench, name: &str, compiler: Compiler, of: LaunchSize) -> Result<Sample, String> {
     case(name)?.native(bench, compiler, of)
 }

@@ -161,7 +161,11 @@ fn time(bench: &Bench, limit: f64, load: impl Fn() -> Result<Translation, String
 
 /// Compares the translation time per instruction, in microseconds, with its limit. `count` is the
 /// number of instructions.
-fn of_one(bench: &Bench, count: usize, load: impl Fn() -> Result<Translation, String>) -> Result<Sample, String> {
+fn time_per_instruction(
+    bench: &Bench,
+    count: usize,
+    load: impl Fn() -> Result<Translation, String>,
+) -> Result<Sample, String> {
     let times = bench.rounds.each(|| Ok(load()?.time.as_secs_f64()))?;
     Ok(Sample::of_times(times * 1e6 / count as f64, LIMIT_OF_ONE))
 }
@@ -191,13 +195,13 @@ pub fn ptx_time(bench: &Bench, instructions: usize) -> Result<Sample, String> {
 /// Compares the translation time per instruction of a HALU kernel, in microseconds, with its limit.
 pub fn halu_each(bench: &Bench, instructions: usize) -> Result<Sample, String> {
     let object = halu(instructions)?;
-    of_one(bench, instructions, || load_and_launch(&object))
+    time_per_instruction(bench, instructions, || load_and_launch(&object))
 }
 
 /// Compares the translation time per instruction of a PTX kernel, in microseconds, with its limit.
 pub fn ptx_each(bench: &Bench, instructions: usize) -> Result<Sample, String> {
     let text = ptx(instructions);
-    of_one(bench, instructions, || read_and_launch(&text))
+    time_per_instruction(bench, instructions, || read_and_launch(&text))
 }
 
 /// Compares the time to load and launch a VP1 kernel, in milliseconds, with its limit.

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
 use halfbyte::emit::ptx_text;
-use halfbyte::import_ptx::{self, give_back, ir_name};
+use halfbyte::import_ptx::{self, ir_name, select_output};
 use halfbyte::pipeline::{Options, compile_kernels};
 use halfbyte::{Module, Sm};
 
@@ -28,7 +28,7 @@ struct Count {
 
 /// Recompiles a PTX kernel for an SM. Returns its PTX, and `true` if it has packed operations.
 /// Returns an error with the reason if the kernel cannot be recompiled.
-pub fn given_back(text: &str, kernel: Option<&str>, sm: Sm) -> Result<(String, bool), String> {
+pub fn recompile(text: &str, kernel: Option<&str>, sm: Sm) -> Result<(String, bool), String> {
     let options = import_ptx::Options { keep: true, ..import_ptx::Options::default() };
     let module = Module::open_each("k.ptx", text, options).map_err(|report| report.to_string())?;
     let is_it = |name: &str| kernel.is_none_or(|kernel| name == ir_name(kernel));
@@ -43,7 +43,7 @@ pub fn given_back(text: &str, kernel: Option<&str>, sm: Sm) -> Result<(String, b
     let read = import_ptx::read_each("k.ptx", text).map_err(|report| report.to_string())?;
     let mut is_packed = false;
     let code = compiled.code.into_iter().zip(compiled.stats).map(|(code, stats)| {
-        let back = give_back(&read, code, stats.is_packed);
+        let back = select_output(&read, code, stats.is_packed);
         is_packed |= back.is_packed;
         back.code
     });
@@ -75,7 +75,7 @@ fn texts(file: &str) -> Result<Vec<(String, Option<String>)>, String> {
 }
 
 fn count(tools: &Tools, text: &str, kernel: Option<&str>, sm: Sm) -> Result<Count, String> {
-    let (given, is_packed) = given_back(text, kernel, sm)?;
+    let (given, is_packed) = recompile(text, kernel, sm)?;
     let arch = sm.to_string();
     let (before, after) = (tools.kernels(&arch, text)?, tools.kernels(&arch, &given)?);
     let (name, after) = after.into_iter().next().ok_or("there is no kernel")?;

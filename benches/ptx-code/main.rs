@@ -138,7 +138,7 @@ fn ours(text: &str, sm: Sm) -> Result<String, String> {
 
 /// Imports a PTX text, compiles it to PTX for an SM, and returns the new text.
 fn read_in(text: &str, sm: Sm) -> Result<String, String> {
-    back::given_back(text, None, sm).map(|(text, _)| text)
+    back::recompile(text, None, sm).map(|(text, _)| text)
 }
 
 /// Assembles a text for an SM and returns the machine code of its only kernel.

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use functions::{Texts, functions};
 use halfbyte::Module;
 use halfbyte::pipeline::{Options, PASSES, compile_object};
-use process::{Took, run};
+use process::{ResourceUsage, run};
 
 /// The allocator that the program `halfbyte` uses, too.
 #[global_allocator]
@@ -226,7 +226,7 @@ impl Bench {
         Ok(Bench { few: few?, many: many?, folder })
     }
 
-    fn ours(&self, input: &Input, without: &[&str]) -> Result<Took, String> {
+    fn ours(&self, input: &Input, without: &[&str]) -> Result<ResourceUsage, String> {
         let mut command = Command::new(env!("CARGO_BIN_EXE_halfbyte"));
         command
             .args(["compile", "--threads", "1", "--target", "halu", "--emit", "obj", "-o"])
@@ -235,7 +235,7 @@ impl Bench {
         run(command.arg("--passes").arg(passes.join(",")).arg(&input.ours))
     }
 
-    fn llvm(&self, input: &Input) -> Result<Took, String> {
+    fn llvm(&self, input: &Input) -> Result<ResourceUsage, String> {
         let mut command = Command::new("llc-19");
         command.args(["-march=nvptx64", "-mcpu=sm_90", "-O2", "-o"]).arg(self.folder.path().join("out.ptx"));
         run(command.arg(&input.llvm))

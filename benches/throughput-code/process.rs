@@ -4,7 +4,7 @@ use std::ffi::c_int;
 use std::process::{Command, Stdio};
 
 /// Exit code and resource usage of a child process.
-pub struct Took {
+pub struct ResourceUsage {
     /// The exit code; `None` if a signal ended the process.
     pub code: Option<i32>,
     /// Processor time in user and system mode, in seconds. Other processes hardly affect this time.
@@ -23,13 +23,13 @@ unsafe extern "C" {
 
 /// Runs a program to its end and returns its resource usage. Returns an error unless the exit code
 /// is 0.
-pub fn run(command: &mut Command) -> Result<Took, String> {
+pub fn run(command: &mut Command) -> Result<ResourceUsage, String> {
     let took = measure(command)?;
     if took.code == Some(0) { Ok(took) } else { Err(format!("`{}` failed", command.get_program().to_string_lossy())) }
 }
 
 /// Runs a program to its end and returns its exit code and resource usage.
-pub fn measure(command: &mut Command) -> Result<Took, String> {
+pub fn measure(command: &mut Command) -> Result<ResourceUsage, String> {
     let name = command.get_program().to_string_lossy().into_owned();
     let child = command.stdin(Stdio::null()).spawn();
     let child = child.map_err(|error| format!("{name}: {error}"))?;
@@ -44,5 +44,5 @@ pub fn measure(command: &mut Command) -> Result<Took, String> {
     let code = (status & 0x7f == 0).then_some(status >> 8 & 0xff);
     let [user, user_us, system, system_us, peak, ..] = usage.map(|word| word as f64);
     let seconds = user + system + (user_us + system_us) / 1e6;
-    Ok(Took { code, seconds, bytes: peak * 1024.0 })
+    Ok(ResourceUsage { code, seconds, bytes: peak * 1024.0 })
 }

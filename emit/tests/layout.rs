@@ -66,7 +66,7 @@ L7:
 }
 
 #[test]
-fn branches_to_what_follows_are_left_out() {
+fn omits_branches_to_the_next_block() {
     // Branches to the following block are omitted, also past empty blocks and past blocks that
     // become empty. If a block ends in two branches, both can be omitted.
     let blocks: &[&[&str]] =
@@ -101,7 +101,7 @@ fn locations_follow_their_words() {
 }
 
 #[test]
-fn functions_that_break_the_rules() {
+fn rejects_malformed_functions() {
     let change = |change: &dyn Fn(&mut MachInst<Halu>)| {
         let mut func = func(&[&["NOP ;"], &["BRA 0"]]);
         func.blocks.iter_mut().flat_map(|block| &mut block.insts).for_each(change);

@@ -79,7 +79,7 @@ fn error(blocks: &[&[&str]]) -> LayoutError {
 }
 
 #[test]
-fn what_can_shares_a_bundle() {
+fn independent_operations_share_a_bundle() {
     let found = text(&[&["vadd u $v1 $v2 $v3", "add $r1 $r2 0x1", "ldavh $v4 $a1 0x10", "mov $r3 0x5", "exit 0x0"]]);
     assert_eq!(
         found,
@@ -88,7 +88,7 @@ fn what_can_shares_a_bundle() {
 }
 
 #[test]
-fn ports_are_kept_apart() {
+fn operations_with_port_conflicts_get_separate_bundles() {
     let found = text(&[&["mov $r1 $v3 0x0", "stvh $v5 $a1 0x0", "exit 0x0"]]);
     assert_eq!(found.len(), 3);
     // In the order `stvh, mov, exit`, the store and the move would be in one bundle, in which they
@@ -174,7 +174,7 @@ fn a_listing_has_every_word() {
 }
 
 #[test]
-fn functions_that_break_the_rules() {
+fn rejects_malformed_functions() {
     let message = |blocks: &[&[&str]]| error(blocks).to_string();
     assert_eq!(message(&[&["bra 0x0"]]), "kernel `k`: BRA has no branch target");
     assert_eq!(message(&[&["exit 0x0 -> 0"]]), "kernel `k`: EXIT cannot have a branch target");
@@ -200,7 +200,7 @@ fn functions_that_break_the_rules() {
 }
 
 #[test]
-fn no_branch_crosses_more_than_it_can() {
+fn rejects_branches_that_are_too_long() {
     let long = |count: usize| {
         let mut func = func(0, &[&["bra $c0 zf 0x0 -> 2"], &["add $r1 $r1 0x1"], &["exit 0x0"]]);
         let line = func.blocks[1].insts[0].clone();

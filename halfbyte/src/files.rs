@@ -46,7 +46,7 @@ fn list(folders: &[PathBuf]) -> String {
 
 /// The set of files that a [`Loader`] may read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Reach {
+enum FilePermission {
     /// Regular files inside the loader's folder or inside an allowed folder. Symbolic links are
     /// resolved first.
     Inside,
@@ -66,7 +66,7 @@ pub struct Loader {
     /// The folder that relative names refer to.
     folder: PathBuf,
     allowed: Vec<PathBuf>,
-    reach: Reach,
+    reach: FilePermission,
     watchdog: Option<Watchdog>,
 }
 
@@ -75,18 +75,18 @@ impl Loader {
     pub fn within(folder: &Path) -> Loader {
         // The parent of a file name without a folder is empty, and means the current folder.
         let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-        Loader { folder: folder.to_owned(), allowed: Vec::new(), reach: Reach::Inside, watchdog: None }
+        Loader { folder: folder.to_owned(), allowed: Vec::new(), reach: FilePermission::Inside, watchdog: None }
     }
 
     /// Creates a loader for regular files in any folder. Names are relative to `folder`.
     pub fn regular(folder: &Path) -> Loader {
-        Loader { reach: Reach::Regular, ..Loader::within(folder) }
+        Loader { reach: FilePermission::Regular, ..Loader::within(folder) }
     }
 
     /// Creates a loader for file names that the caller trusts, which may refer to any file. Names
     /// are relative to `folder`.
     pub fn unrestricted(folder: &Path) -> Loader {
-        Loader { reach: Reach::Any, ..Loader::within(folder) }
+        Loader { reach: FilePermission::Any, ..Loader::within(folder) }
     }
 
     /// Allows files in additional folders.
@@ -134,7 +134,9 @@ impl Loader {
     pub fn read_at_most(&self, name: &str, most: u64) -> Result<Vec<u8>, FileError> {
         match self.read_path(&self.folder.join(name), most) {
             // The error must not reveal which files exist outside the allowed folders.
-            Err(FileError::Io(_)) if self.reach == Reach::Inside && leads_out(Path::new(name)) => Err(self.outside()),
+            Err(FileError::Io(_)) if self.reach == FilePermission::Inside && leads_out(Path::new(name)) => {
+                Err(self.outside())
+            }
             read => read,
         }
     }
@@ -146,13 +148,13 @@ impl Loader {
     pub fn read_path(&self, path: &Path, most: u64) -> Result<Vec<u8>, FileError> {
         let path = path.canonicalize()?;
         let is_inside = |root: &Path| root.canonicalize().is_ok_and(|root| path.starts_with(root));
-        if self.reach == Reach::Inside && !self.roots().any(is_inside) {
+        if self.reach == FilePermission::Inside && !self.roots().any(is_inside) {
             return Err(self.outside());
         }
         let most = most.min(MAX_FILE_BYTES);
         // Opening a pipe or a device may block forever, so these are rejected before.
         let metadata = path.metadata()?;
-        if self.reach != Reach::Any && !metadata.is_file() {
+        if self.reach != FilePermission::Any && !metadata.is_file() {
             return Err(FileError::NotRegular);
         }
         if metadata.len() > most {

@@ -383,7 +383,7 @@ pub fn execute<'a>(
 ) -> Result<Stats, LaunchError> {
     let LaunchOptions { engine, budget, done, watchdog, aliases, .. } = how.into();
     let params = kernel.signature().given();
-    let mut bound = lend(kernel, aliases, args);
+    let mut bound = runtime_args(kernel, aliases, args);
     let ran = kernel.launch(Launch { engine, budget, done, watchdog, ..Launch::new(shape, &mut bound) });
     drop(bound);
     show_aliases(params.iter().map(|param| param.kind), aliases, args);
@@ -392,7 +392,7 @@ pub fn execute<'a>(
 
 /// Converts the bytes of each argument to the runtime's arguments: scalars, writable buffers and
 /// aliases.
-pub fn lend<'a>(kernel: &halfbyte_runtime::Kernel, aliases: &[Alias], args: &'a mut [Vec<u8>]) -> Vec<Arg<'a>> {
+pub fn runtime_args<'a>(kernel: &halfbyte_runtime::Kernel, aliases: &[Alias], args: &'a mut [Vec<u8>]) -> Vec<Arg<'a>> {
     let params = kernel.signature().given().iter().zip(args).enumerate();
     let arg =
         |(number, (param, bytes)): (usize, (&Param, &'a mut Vec<u8>))| match (param.kind, alias_of(aliases, number)) {

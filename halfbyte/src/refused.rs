@@ -11,14 +11,14 @@ use crate::error::{CompileError, Refused};
 use crate::targets::TargetSet;
 
 /// The ops of a source kernel, keyed by span.
-type Written = HashMap<Span, Vec<(Op, Type)>>;
+type OpsBySpan = HashMap<Span, Vec<(Op, Type)>>;
 
 /// Rewrites errors about unsupported ops so that each names the source op at its span, once for
 /// each op. An error without help gets help that names the targets that support the op. All other
 /// errors are returned unchanged.
 pub(crate) fn as_written(error: CompileError, kernels: &[Kernel], targets: &TargetSet, target: Target) -> CompileError {
     let CompileError::Refused(mut refused) = error else { return error };
-    let mut written: HashMap<&str, Written> = HashMap::new();
+    let mut written: HashMap<&str, OpsBySpan> = HashMap::new();
     for Refused { at, refusal } in &mut refused {
         let Some(found) = refusal.op else { continue };
         if refusal.span != Span::default()
@@ -40,7 +40,7 @@ pub(crate) fn as_written(error: CompileError, kernels: &[Kernel], targets: &Targ
             && let Some(op) = refusal.op
         {
             let reason = refusal.reason.take().unwrap_or_else(|| Reason::new("the target has no such instruction"));
-            refusal.reason = Some(reason.help(elsewhere(targets, target, op)));
+            refusal.reason = Some(reason.help(supporting_targets_help(targets, target, op)));
         }
     }
     let mut seen = HashSet::with_capacity(refused.len());
@@ -51,8 +51,8 @@ pub(crate) fn as_written(error: CompileError, kernels: &[Kernel], targets: &Targ
     CompileError::Refused(refused)
 }
 
-fn ops(kernel: &Kernel) -> Written {
-    let mut written = Written::new();
+fn ops(kernel: &Kernel) -> OpsBySpan {
+    let mut written = OpsBySpan::new();
     for &inst in kernel.layout.iter().filter_map(|&block| kernel.blocks.get(block)).flat_map(|block| &block.insts) {
         if let Some(data) = kernel.insts.get(inst) {
             let here = written.entry(data.span).or_default();
@@ -65,7 +65,7 @@ fn ops(kernel: &Kernel) -> Written {
 }
 
 /// Returns help that names the other targets that support an op natively.
-fn elsewhere(targets: &TargetSet, target: Target, (op, ty): (Op, Type)) -> String {
+fn supporting_targets_help(targets: &TargetSet, target: Target, (op, ty): (Op, Type)) -> String {
     let others = targets.defaults().filter(|other| other.name() != target.name());
     let having = others.filter(|&other| targets.legality(other).is_native(op, ty));
     let names: Vec<String> = having.map(|other| format!("`--target {}`", other.name())).collect();

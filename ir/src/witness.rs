@@ -586,7 +586,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_check_stands_for_a_kernel_a_choice() {
+    fn expands_a_check_to_one_kernel_per_choice() {
         let all = witnesses(r#"[t: f16x2 bf16x2] [r: "" .rz] (%a: $t, %b: $t): %r = fadd$r.$t %a, %b"#).unwrap();
         assert_eq!(all.len(), 4);
         assert_eq!(
@@ -622,7 +622,7 @@ mod tests {
     }
 
     #[test]
-    fn two_bytes_meet_every_pair_in_every_lane() {
+    fn tests_every_pair_of_bytes_in_every_lane() {
         let w = &witnesses("(%a: i8x4, %b: i8x4): %r = add.i8x4 %a, %b").unwrap()[0];
         let [launch, any] = &w.launches(1 << 16, 1)[..] else { panic!("two launches") };
         for lane in 0..4 {

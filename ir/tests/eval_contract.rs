@@ -50,7 +50,7 @@ fn a_sum_and_its_product_round_once() {
 }
 
 #[test]
-fn without_leave_they_round_twice() {
+fn rounds_twice_without_contract() {
     for (ty, [a, c, _]) in CASES {
         for lines in [
             "%m = fmul.$ %a, %a\n%r = fsub.$ %m, %c",

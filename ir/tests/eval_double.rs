@@ -28,7 +28,7 @@ fn nan_of(args: &[f64]) -> u64 {
 }
 
 #[test]
-fn to_nearest_it_is_the_hardware() {
+fn equals_the_hardware_when_rounding_to_nearest() {
     let mut random = Random(1);
     for _ in 0..100_000 {
         let [a, b, c] = [(); 3].map(|()| f64::from_bits(random.lane(Elem::F64, 0)));
@@ -126,7 +126,7 @@ fn zeros_and_overflows_are_by_the_rounding() {
 }
 
 #[test]
-fn of_nans_the_first_stays() {
+fn returns_the_first_nan_operand() {
     let (first, second) = (f64::from_bits(0xfff0_0000_0000_0123), f64::from_bits(0x7ff8_0000_dead_beef));
     let quiet = first.to_bits() | QUIET;
     for op in [Op::Fadd, Op::Fsub, Op::Fmul, Op::Fdiv, Op::Fmin, Op::Fmax] {

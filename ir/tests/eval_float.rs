@@ -230,7 +230,7 @@ fn arithmetic_is_the_exact_model() {
 /// Tests an `fma` whose product almost cancels a subnormal: the difference is far below the
 /// smallest subnormal.
 #[test]
-fn fma_leaves_a_trace_below_everything() {
+fn fma_rounds_a_tiny_difference_correctly() {
     let mut random = Random(2);
     let format = FORMATS[2];
     let f32_ = |bits: u64| (Type::F32, bits);

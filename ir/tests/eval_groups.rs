@@ -61,7 +61,7 @@ fn trap(source: &str, shape: impl Into<Shape>) -> (u32, TrapKind, String) {
 }
 
 #[test]
-fn barriers_count_and_ask() {
+fn barriers_count_items_and_vote() {
     assert_eq!(results("", "%r = barrier_count %p", 5), [2; 5]);
     assert_eq!(results("", "%c = barrier_all %p; %r = select.i32 %c, %one, %zero", 3), [0; 3]);
     assert_eq!(
@@ -258,7 +258,7 @@ fn accesses_to_arrays_trap() {
 }
 
 #[test]
-fn items_that_do_not_meet_are_found() {
+fn reports_divergent_barriers_and_deadlocks() {
     let meets = |body: &str, items: u32| {
         let (item, kind, at) = trap(&around("", body), (1, items));
         let TrapKind::Meets(why, _) = kind else { panic!("{kind:?}") };

@@ -58,7 +58,7 @@ fn run(source: &str, items: u32, bytes: usize, observed: bool) -> (Result<(), Fa
 }
 
 #[test]
-fn every_iteration_is_told() {
+fn reports_every_iteration_to_the_observer() {
     let (ran, lines, y) = run(SUMS, 3, 12, true);
     ran.unwrap();
     let of_last: Vec<&str> = lines.iter().filter_map(|line| line.strip_prefix("2 ")).collect();
@@ -90,7 +90,7 @@ fn every_iteration_is_told() {
 
 /// A trapping access is not reported.
 #[test]
-fn what_comes_before_a_trap_is_told() {
+fn reports_the_steps_before_a_trap() {
     let (ran, lines, _) = run(SUMS, 3, 8, true);
     assert!(matches!(ran, Err(Fault::Trap(_))));
     assert_eq!(lines.last().unwrap(), "2 i [2]");

@@ -112,7 +112,7 @@ fn budget_counts_backward_branches_of_an_item() {
 
 /// A branch to its own block is a backward branch, and a branch to a later block is not.
 #[test]
-fn budget_of_nothing() {
+fn allows_no_backward_branch_with_a_budget_of_zero() {
     let launch = Launch { budget: 0, ..Launch::new(3) };
     let forward = "kernel @k() {\n^a:\n  br ^b\n^b:\n  ret\n}";
     run(forward, &launch, &mut []).unwrap();
@@ -170,7 +170,7 @@ kernel @where(%out: out i32) {
 
 /// Compares every op for positions with its definition, in a launch with items along all axes.
 #[test]
-fn where_the_item_is_along_each_axis() {
+fn returns_positions_along_each_axis() {
     let (grid, block) = ([2, 3, 2], [3, 2, 4]);
     let all: u32 = grid.iter().chain(&block).product();
     let boxes =
@@ -331,7 +331,7 @@ kernel @copy(%x: in i32, %y: out i32) {
 }
 
 #[test]
-fn outside_misaligned_read_only() {
+fn traps_on_invalid_accesses() {
     // Runs an access to a buffer of 16 bytes at a byte offset.
     let access = |direction: &str, op: &str| {
         let source = format!(

@@ -302,7 +302,7 @@ fn trips_from_parameters() {
 /// In a loop, accesses are ordered by iteration first. Within an iteration, they are in program
 /// order.
 #[test]
-fn trips_come_first() {
+fn orders_accesses_in_a_loop_by_iteration() {
     let pair = columns();
     // Item 0 loads and stores at offsets 0, 16 and 32. The third load is out of bounds, but the
     // second store traps earlier.

@@ -93,7 +93,7 @@ fn control_characters_are_shown_escaped() {
 }
 
 #[test]
-fn not_more_than_a_hundred() {
+fn reports_at_most_a_hundred_errors() {
     let line = "  %r = nonsense %a\n".repeat(1000);
     let list = text::read(&format!("kernel @k() {{\n^entry:\n{line}  ret\n}}\n")).unwrap_err();
     assert_eq!(list.len(), halfbyte_ir::verify::MAX_DIAGNOSTICS);

@@ -66,7 +66,7 @@ fn every_part_of_a_stream() {
 }
 
 #[test]
-fn other_ways_to_write_it() {
+fn parses_equivalent_stream_declarations() {
     let other = ALL
         .replace("4 * item - 4 * %w + 8 * item_count - 16", "8 * item_count + 0xfffffffc * %w + 4 * item + 0xfffffff0")
         .replace("-1 * %h - 1", "-%h - 0x1")

@@ -30,7 +30,7 @@ fn check(expected: &[&str], build: impl FnOnce(&mut Builder, Value, Value)) {
 const NO_SPAN: Span = Span { start: 0, end: 0 };
 
 #[test]
-fn what_may_alias() {
+fn rejects_may_alias_on_out_and_constant_buffers() {
     let mut b = Builder::new("k");
     b.scalar("a", Type::I32);
     // On a scalar, `may_alias` has no effect.
@@ -205,7 +205,7 @@ fn addresses() {
 }
 
 #[test]
-fn a_store_that_is_sure_to_trap() {
+fn accepts_a_trapping_store_in_a_built_kernel() {
     let mut b = Builder::new("k");
     let x = b.buffer("x", Direction::In, Type::I32);
     b.begin("entry", &[]);

@@ -69,7 +69,7 @@ impl OverwrittenBuffer {
 }
 
 /// All overwritten buffers of a launch.
-pub type AllCovered = SmallVec<[OverwrittenBuffer; 4]>;
+pub type OverwrittenBuffers = SmallVec<[OverwrittenBuffer; 4]>;
 
 /// All buffers of a launch, indexed by parameter; `None` for a scalar.
 #[derive(Debug, Default)]
@@ -77,7 +77,7 @@ pub struct Buffers<'a>(pub Vec<Option<Buffer<'a>>>);
 
 impl<'a> Buffers<'a> {
     /// Fills `out` buffers with zeros, as required at the start of a launch.
-    pub fn start(&mut self) {
+    pub fn zero_out_buffers(&mut self) {
         self.zero_out_buffers_except(&[]);
     }
 
@@ -96,7 +96,7 @@ impl<'a> Buffers<'a> {
 
     /// Fills with zeros the bytes of overwritten buffers that `item` and later items would have
     /// written. A launch that ended early did not reach these items.
-    pub fn clear_from(&mut self, covered: &[OverwrittenBuffer], item: u32) {
+    pub fn zero_unwritten_items(&mut self, covered: &[OverwrittenBuffer], item: u32) {
         for &OverwrittenBuffer { buffer, bytes } in covered {
             let place = self.0.get_mut(buffer).and_then(Option::as_mut).and_then(Buffer::written);
             let done = usize::try_from(u64::from(item) * u64::from(bytes));
@@ -134,7 +134,7 @@ impl<'a> Buffers<'a> {
     }
 
     /// Returns `true` if the access is in bounds and permitted. Alignment is not checked.
-    pub fn allow(&self, access: Access, address: u64, count: usize) -> bool {
+    pub fn permits(&self, access: Access, address: u64, count: usize) -> bool {
         let Some((buffer, offset)) = self.at(address) else { return false };
         range(buffer.bytes(), offset, count).is_some() && (access == Access::Load || buffer.is_written())
     }
@@ -142,7 +142,7 @@ impl<'a> Buffers<'a> {
     /// Returns the trap of one part of a merged memory access, given the trap `whole` of the merged
     /// access. Returns `None` if the part alone would be valid.
     #[cold]
-    pub fn fault_of(&self, part: &PartialAccess, whole: &TrapKind) -> Option<TrapKind> {
+    pub fn trap_of_part(&self, part: &PartialAccess, whole: &TrapKind) -> Option<TrapKind> {
         let (access, address) = match *whole {
             TrapKind::OutOfBounds { access, space: Space::Global, address, .. }
             | TrapKind::Misaligned { access, space: Space::Global, address, .. } => (access, address),
@@ -154,12 +154,12 @@ impl<'a> Buffers<'a> {
             return Some(TrapKind::Misaligned { access, space: Space::Global, address, bytes: bytes as u32 });
         }
         let count = usize::from(part.bytes);
-        (!self.allow(access, address, count)).then(|| self.refusal(access, address, count))
+        (!self.permits(access, address, count)).then(|| self.trap_of_access(access, address, count))
     }
 
     /// Returns the trap for an access that is not permitted.
     #[cold]
-    pub fn refusal(&self, access: Access, address: u64, count: usize) -> TrapKind {
+    pub fn trap_of_access(&self, access: Access, address: u64, count: usize) -> TrapKind {
         let (buffer, bytes) = (self.at(address), count as u32);
         if access == Access::Store
             && let Some((buffer, offset)) = buffer

@@ -197,7 +197,7 @@ fn form(out: &mut String, set: Set, (name, row, _): &EncodingForm) -> fmt::Resul
     writeln!(out, "```\n\n| | bits | field | holds |\n|---|---|---|---|")?;
     let mut fixed = row.fixed.iter().peekable();
     while let Some((field, value)) = fixed.next() {
-        let twins = if fixed.peek().is_none() { row.twins } else { &[] };
+        let twins = if fixed.peek().is_none() { row.alternative_opcodes } else { &[] };
         let values: Vec<String> = [*value].iter().chain(twins).map(|v| format!("{v:#x}")).collect();
         writeln!(out, "| | {} | {} | {} |", place(*field), field.name, values.join(", or "))?;
     }
@@ -226,8 +226,8 @@ fn syntax(set: Set, &(_, row, alias): &EncodingForm) -> String {
         let words = operands.iter().filter(|o| !o.silent).map(operand);
         let mut line = std::iter::once(mnemonic.to_owned()).chain(words).collect::<Vec<_>>().join(" ");
         match alias {
-            Some(Alias { when: [], .. }) => line.push_str("  ; accepted, not printed"),
-            Some(Alias { when, .. }) => {
+            Some(Alias { implied_fields: [], .. }) => line.push_str("  ; accepted, not printed"),
+            Some(Alias { implied_fields: when, .. }) => {
                 let values: Vec<String> = when.iter().map(|(f, v)| format!("{} = {v:#x}", f.name)).collect();
                 let _ = write!(line, "  ; {}", values.join(", "));
             }

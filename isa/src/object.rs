@@ -454,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn records_come_back() {
+    fn decodes_encoded_records() {
         let info = info();
         assert_eq!(KernelInfo::from_bytes(halu::TARGET, &info.to_bytes(halu::TARGET)), Ok(info.clone()));
         let none = KernelInfo { shared_bytes: None, scratch_bytes: 0, ..info };

@@ -4,13 +4,13 @@ use crate::row::{Modifier, OperandKind, RegSlot, Row, Suffix};
 
 /// Number of attempts of `word` to generate a valid instruction. After these attempts, `word`
 /// returns the row's template. No present row forbids so many combinations that this happens.
-const DRAWS: usize = 64;
+const MAX_ATTEMPTS: usize = 64;
 
 /// Generates a valid instruction word of `row`. Every value of every field can occur. Constant
 /// registers, an always-true guard and default values are more frequent than other values. `next`
 /// returns random bits; `named` is the mask of all bits that belong to a field of the row.
 pub fn word(row: &Row, named: u128, next: &mut dyn FnMut() -> u64) -> u128 {
-    for _ in 0..DRAWS {
+    for _ in 0..MAX_ATTEMPTS {
         let word = draw(row, next);
         if row.validate(word, named).is_ok() {
             return word;

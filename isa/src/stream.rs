@@ -152,7 +152,7 @@ pub enum StreamError {
     /// The window of a stream of offsets is no window of the same buffer, or the stream has a
     /// scale, an index or strides.
     #[error("stream {0} is not a matching window")]
-    InWindow(u32),
+    WindowMismatch(u32),
     /// The access size is invalid.
     #[error("the access has {0} bytes; expected 1, 2, 4, 8 or 16")]
     Bytes(u32),
@@ -251,7 +251,7 @@ impl Tiles {
                 let still = stream.steps.iter().all(|step| step.stride.is_zero());
                 let unmoved = stream.scale.is_zero() && stream.index.is_zero() && still;
                 let may = |of: &Stream| unmoved && (of.site.written || !stream.site.written);
-                of.filter(|of| may(of)).map(drop).ok_or(StreamError::InWindow(window))
+                of.filter(|of| may(of)).map(drop).ok_or(StreamError::WindowMismatch(window))
             }
         }
     }

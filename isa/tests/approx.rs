@@ -34,14 +34,14 @@ const VALUES: &[(Function, u32, u32)] = &[
 ];
 
 #[test]
-fn results_are_the_nearest() {
+fn rounds_elementary_functions_to_nearest() {
     for &(function, operand, expected) in VALUES {
         assert_eq!(function.single(operand), expected, "{} of {operand:#010x}", function.name());
     }
 }
 
 #[test]
-fn special_values_are_the_manual_s() {
+fn returns_the_special_values_of_the_ptx_manual() {
     const NAN: u32 = 0x7FFF_FFFF;
     const INFINITY: u32 = 0x7F80_0000;
     const MINUS: u32 = 0x8000_0000;

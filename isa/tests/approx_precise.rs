@@ -121,7 +121,7 @@ fn operand(random: &mut Random) -> u32 {
 }
 
 #[test]
-fn f32s_are_the_nearest() {
+fn rounds_f32_functions_to_nearest() {
     let (mut consts, mut random) = (Consts::new().unwrap(), Random(1));
     for function in Function::ALL {
         let mut compared = 0;
@@ -138,7 +138,7 @@ fn f32s_are_the_nearest() {
 }
 
 #[test]
-fn halves_are_the_nearest() {
+fn rounds_half_functions_to_nearest() {
     let (mut consts, mut random) = (Consts::new().unwrap(), Random(2));
     for (function, format) in
         [Function::Ex2, Function::Tanh].into_iter().flat_map(|f| [(f, Format::F16), (f, Format::Bf16)])
@@ -186,7 +186,7 @@ fn double(random: &mut Random) -> u64 {
 }
 
 #[test]
-fn roots_of_f64_are_the_nearest() {
+fn rounds_f64_roots_to_nearest() {
     let (root, mut consts, mut random) = (same("f64", "rsqrt.approx.f64 %d, %a"), Consts::new().unwrap(), Random(3));
     for _ in 0..sample() {
         let a = double(&mut random);
@@ -209,7 +209,7 @@ fn roots_of_f64_are_the_nearest() {
 }
 
 #[test]
-fn the_high_words_of_f64_are_the_nearest() {
+fn rounds_f64_high_words_to_nearest() {
     let ops = ["rcp", "rsqrt"].map(|name| (name, same("f64", &format!("{name}.approx.ftz.f64 %d, %a"))));
     let (mut consts, mut random) = (Consts::new().unwrap(), Random(4));
     for (name, op) in &ops {

@@ -75,14 +75,14 @@ fn fields_are_where_the_seed_has_them() {
 }
 
 #[test]
-fn branches_alone_have_a_target() {
+fn only_branches_have_a_target() {
     let opcodes = |is: fn(Opcode) -> bool| Opcode::ALL.iter().copied().filter(|&op| is(op)).collect::<Vec<_>>();
     assert_eq!(opcodes(|op| op.target().is_some()), [Opcode::BRA]);
     assert_eq!(opcodes(Opcode::has_all_preds), [Opcode::P2R, Opcode::R2P]);
 }
 
 #[test]
-fn a_modifier_knows_its_spellings_and_no_others() {
+fn modifiers_accept_only_their_spellings() {
     const TOWARDS_ZERO: Option<u64> = M_RND.value("RZ");
     assert_eq!(TOWARDS_ZERO, Some(3));
     for (spelling, value) in M_CMP.choices {

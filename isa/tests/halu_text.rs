@@ -155,7 +155,7 @@ fn same_cause(reason: &str, found: &str, kind: &Kind) -> bool {
 }
 
 #[test]
-fn what_must_be_refused_is_refused_for_its_reason() {
+fn rejects_invalid_lines_with_the_expected_reason() {
     let lines = vectors("asm-errors.jsonl");
     assert!(lines.len() > 70);
     for line in lines {
@@ -179,7 +179,7 @@ fn refused(line: &str, marked: &str) {
 
 #[test]
 #[rustfmt::skip]
-fn errors_say_where_what_and_what_else() {
+fn errors_have_a_span_and_a_suggestion() {
     refused("HADD3 R0, R1, R2 ;",
             "^^^^^ `HADD3`: unknown instruction");
     refused("HADD2.RELU R0, R1, R2 ;",
@@ -346,7 +346,7 @@ fn undefined_values_do_not_decode() {
 }
 
 #[test]
-fn programs_come_back() {
+fn programs_round_trip() {
     let text = "\
 // A comment, an empty line, labels alone and before an instruction.
 
@@ -400,7 +400,7 @@ fn every_error_of_a_program_is_reported() {
 }
 
 #[test]
-fn no_text_makes_the_reader_panic() {
+fn random_text_does_not_panic() {
     let mut random = Random(3);
     let alphabet: Vec<char> = "@!P0R1UZ.-|+[]c,;: xHAD2FTé\u{0}/eE9".chars().collect();
     for i in 0..40_000 {

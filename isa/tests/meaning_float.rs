@@ -75,7 +75,7 @@ fn arithmetic_rounds_to_nearest() {
 }
 
 #[test]
-fn source_signs_are_abs_then_neg() {
+fn applies_abs_before_neg_to_sources() {
     let words = [0xC000_0000, 0xBF80_0000, 0];
     for (neg, abs, want) in [(0, 0, -3.0f32), (1, 0, 1.0), (0, 1, 1.0), (1, 1, -3.0)] {
         let inst = binary(Opcode::FADD_RR).with(f::RA_NEG, neg).with(f::RA_ABS, abs);

@@ -124,7 +124,7 @@ fn lea_scales_and_adds() {
 }
 
 #[test]
-fn lop3_is_its_table() {
+fn lop3_applies_its_truth_table() {
     let mut random = Random(4);
     for lut in 0..=255 {
         for [a, b, c] in [[0xF0, 0xCC, 0xAA], [0; 3].map(|_| random.next() as u32)] {

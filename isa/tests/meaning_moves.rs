@@ -31,7 +31,7 @@ fn machine() -> Machine {
 }
 
 #[test]
-fn a_source_comes_from_its_file() {
+fn reads_each_source_from_its_register_file() {
     let mut m = machine();
     let constant = |inst: Inst| inst.with(f::CMEM_BANK, 3).with(f::CMEM_OFFSET, 0x1A4);
     for (inst, want) in [
@@ -55,7 +55,7 @@ fn a_source_comes_from_its_file() {
 }
 
 #[test]
-fn sel_follows_its_predicate() {
+fn sel_selects_by_its_predicate() {
     let mut m = machine();
     for (p, not, want) in [(false, 0, 1002), (true, 0, 1001), (false, 1, 1001), (true, 1, 1002)] {
         m.pred[5] = p;
@@ -77,7 +77,7 @@ fn a_false_guard_has_no_effect() {
 }
 
 #[test]
-fn plop3_is_its_table() {
+fn plop3_applies_its_truth_table() {
     for lut in 0..=255u64 {
         for inputs in 0..8u64 {
             let mut m = Machine::default();
@@ -139,7 +139,7 @@ fn addresses() {
 /// The width of every load and store must match its row, both in the number of bytes at the address
 /// and in the number of data registers.
 #[test]
-fn widths_are_those_of_the_rows() {
+fn access_widths_match_the_rows() {
     use halfbyte_isa::row::{OperandKind, RegFile};
     let mut m = machine();
     let mut seen = 0;

@@ -41,7 +41,7 @@ fn sorted(mut registers: Vec<(RegFile, u8)>) -> Vec<(RegFile, u8)> {
 }
 
 #[test]
-fn every_opcode_keeps_to_its_roles() {
+fn semantics_match_the_operand_roles() {
     for &op in Opcode::ALL {
         let mut inst = Inst::new(op);
         if op.row().modifiers.iter().any(|m| m.field == f::EX && m.text(1) == Some("EX")) {

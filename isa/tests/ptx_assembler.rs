@@ -19,7 +19,7 @@ use crate::ptx_text::{SM_90, SM_120F, instructions};
 use crate::random::Random;
 
 #[test]
-fn an_assembler_takes_every_instruction() {
+fn ptxas_accepts_every_instruction() {
     let Some(ptxas) = crate::ptx::ptxas() else { return };
     for (version, target) in [
         ((9, 2), SM_120F),
@@ -55,7 +55,7 @@ fn is_wide(opcode: Opcode) -> bool {
 
 /// Returns `true` if the instruction loads eight elements into wider registers, on which ptxas 13.5
 /// crashes.
-fn is_fatal(inst: &Inst, entry: &Entry) -> bool {
+fn crashes_ptxas(inst: &Inst, entry: &Entry) -> bool {
     let is_wider = |reg| entry.body.registers.ty(reg).is_some_and(|ty| ty.bits() > inst.ty(0).bits());
     let vector = inst.operands.iter().filter(|operand| matches!(operand, Operand::Vector(_)));
     inst.has(Token::V8) && vector.flat_map(Operand::registers).any(is_wider)
@@ -64,7 +64,7 @@ fn is_fatal(inst: &Inst, entry: &Entry) -> bool {
 /// Returns the errors that `ptxas` reports for the instructions. ptxas 13.5 crashes on kernels with
 /// many 32-byte accesses. Therefore, a kernel contains at most four such instructions.
 fn refused_of(ptxas: &Path, (version, target): ((u8, u8), TargetName), empty: &Entry, insts: Vec<Inst>) -> Vec<String> {
-    let taken = insts.into_iter().filter(|inst| !is_fatal(inst, empty));
+    let taken = insts.into_iter().filter(|inst| !crashes_ptxas(inst, empty));
     let (wide, plain): (Vec<Inst>, Vec<Inst>) = taken.partition(|inst| is_wide(inst.opcode));
     let kernels = wide.chunks(4).map(<[Inst]>::to_vec).chain([plain]);
     let refused = |insts| refused(ptxas, &crate::ptx::module(version, target, with(empty, insts)));
@@ -88,7 +88,7 @@ fn refused(ptxas: &Path, module: &Module) -> Vec<String> {
 }
 
 /// Returns every combination of modifiers that is valid for a row.
-fn all_words(row: &Row) -> Vec<Vec<Token>> {
+fn modifier_combinations(row: &Row) -> Vec<Vec<Token>> {
     row.slots
         .iter()
         .fold(vec![Vec::new()], |all, slot| {
@@ -119,7 +119,7 @@ type Header = ((u8, u8), Option<Suffix>);
 /// between SMs. The module has exactly the PTX version that the row requires. If the row's version
 /// is too low, `ptxas` reports an error.
 #[test]
-fn an_assembler_takes_every_form_at_the_version_of_its_row() {
+fn ptxas_accepts_every_variant_at_its_ptx_version() {
     let Some(ptxas) = crate::ptx::ptxas() else { return };
     let (left, count, wrong) = (Mutex::new(Sm::ALL.iter()), AtomicUsize::new(0), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {
@@ -155,7 +155,7 @@ fn refused_on(ptxas: &Path, sm: Sm) -> (usize, Vec<String>) {
             (true, _) => 12,
             _ => 100,
         };
-        for words in some_of(all_words(opcode.row()), most, &mut random) {
+        for words in some_of(modifier_combinations(opcode.row()), most, &mut random) {
             let mut inst = Inst::random_of(opcode, &words, &empty, &mut || random.next()).unwrap();
             if !inst.since().is_supported_by(sm) || crate::ptx::is_of_a_call(&inst) {
                 continue;
@@ -186,7 +186,7 @@ fn some_of(mut forms: Vec<Vec<Token>>, most: usize, random: &mut Random) -> Vec<
 /// The parser and `ptxas` must accept the same orders of modifiers. The test moves each modifier to
 /// each other position, in a sample of every row's combinations.
 #[test]
-fn words_stand_where_an_assembler_takes_them() {
+fn accepts_the_modifier_orders_of_ptxas() {
     let Some(ptxas) = crate::ptx::ptxas() else { return };
     let sm = *Sm::ALL.iter().find(|sm| sm.number() == 120).unwrap();
     let (version, target) = ((9, 2), TargetName { sm: sm.number(), suffix: Some(Suffix::Family) });
@@ -201,7 +201,7 @@ fn words_stand_where_an_assembler_takes_them() {
         let is_apart = matches!(mnemonic, "createpolicy" | "movmatrix" | "mma" | "wmma" | "ldmatrix" | "stmatrix")
             || opcode == Opcode::FENCE_PROXY_ASYNC
             || is_wide(opcode);
-        for words in some_of(all_words(opcode.row()), if is_apart { 0 } else { 6 }, &mut random) {
+        for words in some_of(modifier_combinations(opcode.row()), if is_apart { 0 } else { 6 }, &mut random) {
             let mut inst = Inst::random_of(opcode, &words, &empty, &mut || random.next()).unwrap();
             if !inst.since().is_supported_by(sm) || crate::ptx::is_of_a_call(&inst) {
                 continue;

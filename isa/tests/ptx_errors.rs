@@ -14,7 +14,7 @@ fn errors_of(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_is_outside_the_subset_is_named_each_time() {
+fn reports_every_unsupported_feature() {
     let text = ".version 8.0 .target sm_90 .address_size 64
 .extern .func (.param .b32 r) f (.param .b32 a);
 .func g(.reg .b32 x) { .reg .b32 y; { ret; } }
@@ -45,7 +45,7 @@ ret;
 }
 
 #[test]
-fn errors_are_where_they_are() {
+fn reports_errors_at_their_locations() {
     // Each case is a body, whose first line is line 6, and the expected messages.
     let regs = ".reg .b32 %r<4>; .reg .pred %p<2>; .reg .b16 %h<4>; .reg .b64 %d<4>; .reg .f32 %f<4>; .reg .s32 %s;\n";
     let cases: &[(&str, &str)] = &[

@@ -103,7 +103,7 @@ fn double_precision_agrees_with_apfloat() {
 }
 
 #[test]
-fn roots_are_the_nearest_below_and_above() {
+fn rounds_square_roots_in_every_direction() {
     let mut random = Random(23);
     let [near, zero, down, up] = ["n", "z", "m", "p"].map(|mark| same("f64", &format!("sqrt.r{mark}.f64 %d, %a")));
     let singles = ["n", "z", "m", "p"].map(|mark| same("f32", &format!("sqrt.r{mark}.f32 %d, %a")));

@@ -114,7 +114,7 @@ pub fn same(ty: &str, inst: &str) -> Op {
 }
 
 #[test]
-fn what_is_of_128_bits_is_made_of_parts_and_taken_apart() {
+fn packs_and_unpacks_128_bit_values() {
     let op = |inst: &str| Op::new("b128 %w; b64 %d; b64 %e; b64 %a; b64 %b; b32 %x; b32 %y; b32 %z; b32 %t", inst);
     let by_halves =
         op("mov.b128 %w, {%b, %a};\nmov.b128 {%d, %e}, %w").run(&[("%a", 1 << 40 | 2), ("%b", u64::MAX - 2)]);
@@ -335,7 +335,7 @@ fn examples() {
 /// Comparisons of video elements compare exact integers, whatever their types. Hardware behaves
 /// like this, but the PTX manual differs.
 #[test]
-fn comparisons_of_elements_are_of_exact_integers() {
+fn video_comparisons_use_exact_integers() {
     let mut random = Random(7);
     for (lanes, name) in [(2u32, "vset2"), (4, "vset4")] {
         let bits = 32 / lanes;
@@ -392,7 +392,7 @@ fn comparisons_of_elements_are_of_exact_integers() {
 }
 
 #[test]
-fn a_subnormal_becomes_a_half_with_ftz_and_without() {
+fn rounds_subnormals_to_halves_despite_ftz() {
     for ftz in ["", ".ftz"] {
         for (mark, a, d) in [("p", 1, 1), ("p", 0x8000_0001, 0x8000), ("m", 0x807F_FFFF, 0x8001), ("n", 0x007F_FFFF, 0)]
         {
@@ -430,7 +430,7 @@ fn predicates() {
 }
 
 #[test]
-fn a_table_with_a_predicate() {
+fn lop3_combines_its_result_with_a_predicate() {
     let declared = "b32 %d; b32 %a; b32 %b; b32 %c; pred %p; pred %q";
     for (inst, q, expected) in [
         ("lop3.and.b32 %d|%p, %a, %b, %c, 0x80, %q", 1, (8, 1)),
@@ -446,7 +446,7 @@ fn a_table_with_a_predicate() {
 
 /// An instruction whose guard is false must not change the carry flag.
 #[test]
-fn a_carry_goes_around_a_guard() {
+fn false_guard_preserves_the_carry_flag() {
     let declared = "b32 %d; b32 %a; pred %p";
     for (p, expected) in [(0, 1), (1, 0)] {
         let insts = "add.cc.u32 %d, %a, %a; @%p add.cc.u32 %d, 0, 0; addc.u32 %d, 0, 0";

@@ -23,7 +23,7 @@ pub fn instructions(opcode: Opcode, count: usize) -> Vec<Inst> {
 }
 
 #[test]
-fn every_instruction_reads_as_it_prints() {
+fn printed_instructions_parse_to_themselves() {
     for &opcode in Opcode::ALL {
         let mut entry = crate::ptx::empty_entry();
         entry.body.insts = instructions(opcode, 300);
@@ -40,7 +40,7 @@ fn every_instruction_reads_as_it_prints() {
 /// `ptxas` must accept a file with functions, all kinds of calls, local memory and indirect
 /// branches, and also the printed form of the file.
 #[test]
-fn an_assembler_takes_functions_as_they_are_printed() {
+fn ptxas_accepts_printed_functions() {
     let text = include_str!("ptx/functions.ptx");
     let read_text = read(text).unwrap();
     let printed = read_text.module.to_string();
@@ -113,7 +113,7 @@ pub(crate) fn kernel(body: &str) -> String {
 }
 
 #[test]
-fn every_example_is_of_its_row() {
+fn row_examples_parse_to_their_opcode() {
     for &opcode in Opcode::ALL {
         assert!(!opcode.row().examples.is_empty(), "{opcode:?}");
         for example in opcode.row().examples {
@@ -143,7 +143,7 @@ fn baselines() -> Vec<(String, String)> {
 }
 
 #[test]
-fn the_baselines_read_as_they_print() {
+fn printed_baselines_parse_to_themselves() {
     for (path, text) in baselines() {
         let ParsedFile { module, locs, .. } = read(&text).unwrap_or_else(|errors| panic!("{path}: {errors:?}"));
         assert_eq!(module.missing().collect::<Vec<_>>(), [], "{path}");
@@ -159,7 +159,7 @@ fn the_baselines_read_as_they_print() {
 }
 
 #[test]
-fn what_compilers_write_is_read() {
+fn parses_compiler_output() {
     let text = "//
 // Generated
 //
@@ -224,7 +224,7 @@ end:
 }
 
 #[test]
-fn blocks_have_names_of_their_own() {
+fn scopes_have_their_own_names() {
     let body = ".reg .b32 %r<4>; .reg .b32 t; .reg .pred p;
 { .reg .b32 t, %r1; .reg .pred p<2>; L: mov.b32 t, %r1; @p1 bra L; { .reg .b32 t; @p0 bra out; mov.b32 t, %r2; bra L; } }
 { .reg .b32 t; L: mov.b32 t, 1; bra L; }
@@ -299,7 +299,7 @@ out:
 }
 
 #[test]
-fn most_words_stand_in_any_order() {
+fn accepts_modifiers_in_any_order() {
     let regs = ".reg .b32 %r<4>; .reg .pred %p<3>; .reg .b16 %h<4>; .reg .b64 %d<4>; .reg .f32 %f<4>;";
     for (written, meant) in [
         ("add.s32.sat %r1, %r2, %r3;", "add.sat.s32 %r1, %r2, %r3;"),
@@ -321,7 +321,7 @@ fn most_words_stand_in_any_order() {
 }
 
 #[test]
-fn what_another_file_defines_matters_where_it_is_named() {
+fn rejects_uses_of_external_symbols() {
     let text = ".version 8.0 .target sm_90
 .extern .func (.param .b32 r) f (.param .b64 a, .param .b64 b);
 .extern .func g .noreturn;
@@ -338,7 +338,7 @@ fn what_another_file_defines_matters_where_it_is_named() {
 }
 
 #[test]
-fn a_kernel_that_is_not_taken_spoils_no_other() {
+fn rejects_only_kernels_with_unsupported_features() {
     let text = ".version 8.3 .target sm_90 .address_size 64
 .visible .func (.param .b32 r) double(.param .b32 a) { .reg .b32 %x; { ld.param.b32 %x, [a]; } ret; }
 .func declared (.param .b32 a);
@@ -378,7 +378,7 @@ fn a_kernel_that_is_not_taken_spoils_no_other() {
 }
 
 #[test]
-fn a_kernel_that_is_no_ptx_spoils_its_file() {
+fn rejects_files_with_invalid_kernels() {
     for body in ["frob.b32 %r0; ldmatrix;", "add.s32 %r0, %r1, %none; ldmatrix;", "mov.u32 %r0, mine;"] {
         let text = format!(
             ".version 8.0 .target sm_90\n.entry good() {{ ret; }}\n.entry other() {{ .global .b8 mine[8]; ret; }}\n\
@@ -410,7 +410,7 @@ fn a_vector_of_one_register_is_the_register() {
 }
 
 #[test]
-fn variables_read_as_they_print() {
+fn printed_variables_parse_to_themselves() {
     // Each case is the text of a declaration, and its printed form.
     let cases = [
         (".const .align 4 .b8 t[8] = {1, 2, 0xff, -1, 0};", ".const .align 4 .b8 t[8] = {1, 2, 255, 255};"),
@@ -442,7 +442,7 @@ fn variables_read_as_they_print() {
 }
 
 #[test]
-fn after_an_error_in_a_variable_reading_goes_on_behind_it() {
+fn continues_after_an_error_in_a_variable() {
     let text = ".version 8.8 .target sm_90 .address_size 64
 .const .b32 x[2] = {1, 2, 3};
 .const .b32 y = {4}
@@ -461,7 +461,7 @@ fn after_an_error_in_a_variable_reading_goes_on_behind_it() {
 }
 
 #[test]
-fn of_an_integer_its_lower_bits_are_taken() {
+fn truncates_integer_constants() {
     let body = ".const .b8 x[2] = {256, -129};\n.entry k() { .reg .b16 %h; .reg .b32 %r; .reg .b64 %d;\n\
         mov.b16 %h, 0x12345; mov.b32 %r, -4294967297; mov.b32 %r, {70000, %h}; add.u16 %h, %h, 65537; st.b8 [%d], 300; }";
     let module = read(&format!(".version 8.8 .target sm_90 .address_size 64\n{body}")).unwrap().module;
@@ -477,7 +477,7 @@ fn of_an_integer_its_lower_bits_are_taken() {
 }
 
 #[test]
-fn a_name_stands_for_the_nearest_thing() {
+fn resolves_names_to_the_innermost_declaration() {
     let body = ".const .b32 x = 1;\n.entry k(.param .b32 x) {\n.reg .b32 %r, y; .reg .b64 %d;\n\
         ld.param.b32 %r, [x]; bra z; z: mov.u64 %d, z+4; ld.global.b32 y, [y]; }";
     let with = |body: &str| read(&format!(".version 8.8 .target sm_90 .address_size 64\n{body}"));
@@ -491,7 +491,7 @@ fn a_name_stands_for_the_nearest_thing() {
 }
 
 #[test]
-fn kernels_that_share_a_variable_have_it_once() {
+fn merges_shared_variables_of_kernels() {
     let of = |variables: &str, body: &str| {
         let head = ".version 8.8 .target sm_90 .address_size 64";
         let text = format!("{head} {variables} .entry k() {{ .reg .b64 %d<2>; .reg .b32 %r; {body} }}");
@@ -530,7 +530,7 @@ fn kernels_that_share_a_variable_have_it_once() {
 }
 
 #[test]
-fn no_text_makes_the_reader_panic() {
+fn random_text_does_not_panic() {
     let mut random = Random(7);
     let seeds: Vec<String> = baselines().into_iter().map(|(_, text)| text).collect();
     const MARKS: &[u8] = b"{}[](),;:@!%.|+-_\"/*09axf<> \n\xc3\xa9";
@@ -685,7 +685,7 @@ fn registers_of_128_bits() {
 }
 
 #[test]
-fn what_one_architecture_has_its_family_lacks() {
+fn checks_target_suffixes() {
     let body = ".reg .b32 %r<4>; .reg .f32 %f<4>; cvt.rs.f16x2.f32 %r1, %f1, %f2, %r2; ret;";
     let missing = |target: &str| {
         let text = kernel(body).replace(".target sm_120f", &format!(".target {target}"));
@@ -698,7 +698,7 @@ fn what_one_architecture_has_its_family_lacks() {
 }
 
 #[test]
-fn an_instruction_knows_what_it_was_made_from() {
+fn finds_the_source_location_of_instructions() {
     let text = ".version 8.8\n.target sm_90\n.address_size 64\n.file 1 \"a.hb\"\n.file 2 \"b c.cu\", 1700000000, 12\n\
                 .visible .entry k()\n{\n    .reg .b32 %r<2>;\n    mov.b32 %r0, 1;\n    .loc 1 5 3\n    mov.b32 %r1, 2;\n\
                 L: // within the same line\n    add.u32 %r0, %r0, %r1;\n    .loc 2 9 11, function_name L, inlined_at 1 2 3\n    \
@@ -727,7 +727,7 @@ fn an_instruction_knows_what_it_was_made_from() {
 }
 
 #[test]
-fn what_debuggers_are_told_must_be_whole() {
+fn checks_debug_directives() {
     let head = ".version 8.8\n.target sm_90\n.address_size 64\n";
     for (line, message) in [
         (".file a", "4:7: expected a number; found `a`"),

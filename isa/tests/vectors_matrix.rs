@@ -88,7 +88,7 @@ fn dot(op: &str, sm: u16, pairs: &[(u32, u32)], c: u32) -> u32 {
 }
 
 #[test]
-fn machines_add_in_their_own_ways() {
+fn products_depend_on_the_sm() {
     let op = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32";
     let old = "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32";
     // The factors of two products: `small` is 2^-12 and 2^-12, `smaller` is 2^-13 and 2^-12.

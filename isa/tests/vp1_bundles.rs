@@ -69,7 +69,7 @@ fn a_bundle_may_begin_anywhere() {
 }
 
 #[test]
-fn what_is_no_bundle_is_refused() {
+fn rejects_invalid_bundles() {
     let [a, s, v, b] = [0, 1, 2, 3].map(nop);
     assert_eq!(Bundle::new(&[]), Err(BundleError::Empty));
     assert_eq!(Bundle::new(&[a, s, s]), Err(BundleError::Order(2)));

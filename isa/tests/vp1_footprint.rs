@@ -99,14 +99,14 @@ fn the_places_of_all_files_are_distinct() {
         assert!(registers[..i].iter().all(|&(file, n)| !Locations::register(file, n).intersects(own)));
     }
     assert!(Locations::register(RegFile::D, 0).is_empty());
-    let places: Vec<u8> = all.places().collect();
+    let places: Vec<u8> = all.numbers().collect();
     assert_eq!(places.len(), 32 + 32 + 32 + 4 + 4 + 1 + 1 + 1 + 16 + 4 * 16 + 64);
     assert!(places.windows(2).all(|pair| pair[0] < pair[1]));
-    assert_eq!(Locations::EMPTY.places().count(), 0);
+    assert_eq!(Locations::EMPTY.numbers().count(), 0);
 }
 
 #[test]
-fn only_what_is_read_matters_and_only_what_is_written_changes() {
+fn footprints_contain_all_reads_and_writes() {
     let mut random = Random(11);
     let everything = all();
     for _ in 0..40_000 {
@@ -132,7 +132,7 @@ fn only_what_is_read_matters_and_only_what_is_written_changes() {
 }
 
 #[test]
-fn what_does_not_interact_can_be_in_one_bundle() {
+fn independent_instructions_can_share_a_bundle() {
     let mut random = Random(12);
     let mut together = 0;
     for round in 0..60_000 {
@@ -172,7 +172,7 @@ fn inst(text: &str) -> Inst {
 }
 
 #[test]
-fn ports_and_what_is_handed_over() {
+fn detects_shared_ports_and_forwarded_operands() {
     let interacting = [
         // The two instructions of these pairs need the same one of the four read ports.
         ("mov $r1 $v3 0x0", "stvh $v5 $a1 0x0"),

@@ -59,7 +59,7 @@ fn target(write: &Write<Concrete>) -> Option<(u8, u8)> {
     let (file, n) = match *write {
         Write::R(n, _) => (RegFile::R, n),
         Write::V(n, _) => (RegFile::V, n),
-        Write::VWhere { index, .. } => (RegFile::V, number(index)),
+        Write::ConditionalV { index, .. } => (RegFile::V, number(index)),
         Write::Vx(_) => (RegFile::Vx, 0),
         Write::Va(_) => (RegFile::Va, 0),
         Write::Vc(n, _) => (RegFile::Vc, n),
@@ -110,7 +110,7 @@ fn registers(inst: &Inst, operand: &Operand) -> (Registers, Registers) {
 }
 
 #[test]
-fn every_opcode_keeps_to_its_roles() {
+fn semantics_match_the_operand_roles() {
     let mut random = crate::random::Random(1);
     let mut next = || random.next();
     for &op in Opcode::ALL {

@@ -43,7 +43,7 @@ fn every_vector_disassembles() {
 /// The reference decoder must ignore exactly the bits that no field of the row covers. Ignored bits
 /// must not change the disassembly.
 #[test]
-fn what_is_ignored_is_what_no_field_claims() {
+fn ignored_bits_belong_to_no_field() {
     for v in vectors() {
         let Some(op) = Opcode::of_word(v.word).filter(|op| op.is_named()) else { continue };
         let named = op.row().fields().fold(0, |m, f| m | f.mask()) as u32;
@@ -84,7 +84,7 @@ fn every_example_of_a_row_is_canonical() {
 
 /// The bits of an opcode's instruction words that the disassembly does not determine.
 #[derive(Default, Clone, Copy)]
-struct Untold {
+struct UndeterminedBits {
     /// Bits that never change the disassembly.
     always: u32,
     /// Bits that change the disassembly of some instruction words but not of others.
@@ -93,9 +93,9 @@ struct Untold {
 
 /// Finds the bits of an opcode that the disassembly does not determine, by flipping each bit of
 /// random instruction words.
-fn untold(op: Opcode, random: &mut Random) -> Untold {
+fn undetermined_bits(op: Opcode, random: &mut Random) -> UndeterminedBits {
     let mut changes = 0;
-    let mut untold = Untold::default();
+    let mut untold = UndeterminedBits::default();
     for _ in 0..200 {
         let word = Inst::random(op, &mut || random.next()).word();
         let text = word_text(word, 0);
@@ -104,7 +104,7 @@ fn untold(op: Opcode, random: &mut Random) -> Untold {
             *(if same { &mut untold.always } else { &mut changes }) |= bit;
         }
     }
-    Untold { always: untold.always & !changes, sometimes: untold.always & changes }
+    UndeterminedBits { always: untold.always & !changes, sometimes: untold.always & changes }
 }
 
 const EQUAL_TEXTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/vp1_equal_texts.txt");
@@ -118,11 +118,11 @@ const EQUAL_TEXTS_HEAD: &str = "\
 /// Every disassembly must assemble to an instruction word with the same disassembly. The word must
 /// also be the same, except for the cases in the file `vp1_equal_texts.txt`.
 #[test]
-fn words_of_one_text_are_listed() {
+fn lists_words_with_equal_texts() {
     let mut random = Random(4);
     let mut list = EQUAL_TEXTS_HEAD.to_owned();
     for &op in Opcode::ALL.iter().filter(|o| o.is_named()) {
-        let untold = untold(op, &mut random);
+        let untold = undetermined_bits(op, &mut random);
         let mut others: Vec<&str> = Vec::new();
         for _ in 0..500 {
             let word = Inst::random(op, &mut || random.next()).word();
@@ -137,7 +137,7 @@ fn words_of_one_text_are_listed() {
         others.sort_unstable();
         others.dedup();
         if untold.always | untold.sometimes != 0 || !others.is_empty() {
-            let Untold { always, sometimes } = untold;
+            let UndeterminedBits { always, sometimes } = untold;
             list += &format!("{} | {always:06x} | {sometimes:06x} | {}", op.name(), others.join(" "));
             list.truncate(list.trim_end().len());
             list.push('\n');
@@ -262,7 +262,7 @@ fn branches_are_relative_to_the_group() {
 /// addresses and with the largest distances. The disassembly must omit the predicate `$c0 true`,
 /// but never after `not`.
 #[test]
-fn branches_leave_out_a_predicate_only_where_it_is_plainly_true() {
+fn omits_only_true_predicates_of_branches() {
     let bits = [
         "sf", "zf", "b19", "b20d", "b20", "b21", "b19a", "b18", "asf", "azf", "aef", "unk11", "unk12", "lzf", "false",
         "true",
@@ -327,7 +327,7 @@ fn moves_name_special_registers() {
 
 /// The bits outside the row's fields must not change the disassembly of any opcode.
 #[test]
-fn what_no_field_claims_changes_no_text() {
+fn bits_outside_fields_do_not_change_the_text() {
     const PATTERNS: u32 = 1 << 10;
     let mut random = Random(8);
     let mut changed = 0;
@@ -361,7 +361,7 @@ fn refused(line: &str, marked: &str) {
 
 #[test]
 #[rustfmt::skip]
-fn errors_say_where_what_and_what_else() {
+fn errors_have_a_span_and_a_suggestion() {
     refused("vfoo $v0 $v1",
             "^^^^ `vfoo`: unknown instruction");
     refused("",
@@ -427,7 +427,7 @@ fn errors_say_where_what_and_what_else() {
 }
 
 #[test]
-fn programs_come_back() {
+fn programs_round_trip() {
     let text = "\
 // Counts down from 3.
     mov $l0 $c0 0x0303

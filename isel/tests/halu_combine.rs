@@ -1,6 +1,6 @@
 //! Tests of the symbolic bytes and of the combination of LOP3 instructions for HALU.
 
-use halfbyte_isel::halu::combine::bytes::{Bits, Byte, byte_of_function, own_byte};
+use halfbyte_isel::halu::combine::bytes::{Bits, Byte, byte_of_function, byte_of_register};
 use halfbyte_isel::halu::combine::logic::{Words, apply};
 use halfbyte_isel::halu::operands::{Reg, SourceLocation, Src};
 use halfbyte_isel::vcode::VReg;
@@ -8,8 +8,8 @@ use halfbyte_isel::vcode::VReg;
 /// Tests all truth tables over a byte, another byte, ones, zeros and an arbitrary constant. If the
 /// function finds one byte as the result, every bit of this byte agrees with the truth table.
 #[test]
-fn a_byte_of_a_function_is_that_for_all_bits() {
-    let [x, y] = [0, 1].map(|byte| own_byte(Reg::new(VReg(7)), byte));
+fn byte_of_function_agrees_with_the_truth_table() {
+    let [x, y] = [0, 1].map(|byte| byte_of_register(Reg::new(VReg(7)), byte));
     let kinds =
         [Bits::All(false), Bits::All(true), Bits::Unknown(Some(x)), Bits::Unknown(Some(y)), Bits::Unknown(None)];
     let value = |bits: Bits| match bits {
@@ -38,7 +38,7 @@ fn reg(number: u32) -> Src {
 /// different registers, constants and complements. A combined LOP3 must compute the same bits as
 /// the pair.
 #[test]
-fn one_table_has_the_bits_of_two() {
+fn combined_lop3_equals_the_pair() {
     let values = |source: Src| match source.place {
         SourceLocation::Reg(Reg { vreg: Some(VReg(number)), .. }) => {
             [0x8c4e_31f5u32, 0x5a93_d06e, 0x39c5_a71b][number as usize]

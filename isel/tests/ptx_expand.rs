@@ -127,7 +127,7 @@ fn agrees(plain: PtxVCode, results: &[u32], lanes: Lanes, cases: usize) -> PtxVC
 }
 
 #[test]
-fn every_form_has_a_sequence_with_its_bits() {
+fn every_video_instruction_equals_its_sequence() {
     assert_eq!(VideoForm::all().count(), 288);
     for form in VideoForm::all() {
         for sm in SMS {
@@ -198,7 +198,7 @@ fn halves_agree(text: &str, words: usize, results: &[u32]) -> usize {
 }
 
 #[test]
-fn extrema_of_halves_are_chained_where_a_tree_has_its_own() {
+fn chains_half_extrema_of_separate_inputs() {
     for op in ["min", "max"] {
         let mut counts = Vec::new();
         for words in 2..=9 {
@@ -235,7 +235,7 @@ fn in_ssa(text: &str) -> String {
 }
 
 #[test]
-fn extrema_of_halves_are_split_where_values_are_compared_again() {
+fn splits_half_extrema_of_shared_inputs() {
     // Code that sorts three values compares each input at least twice.
     let sorted = "min.f16x2 r20, r1, r2; max.f16x2 r21, r1, r2; min.f16x2 r22, r21, r3; max.f16x2 r23, r21, r3;\n\
                   min.f16x2 r24, r20, r22; max.f16x2 r25, r20, r22;";
@@ -344,7 +344,7 @@ fn sums_are_computed_again_where_they_fuse() {
 }
 
 #[test]
-fn what_is_guarded_stays() {
+fn keeps_guarded_video_instructions() {
     let mut guarded = code(75, "vadd4.u32.u32.u32 r0, r1, r2, r3;");
     guarded.vregs.push(Type::Pred);
     guarded.insts[0].inst.guard = Some(halfbyte_isa::ptx::Guard { reg: Reg(80), not: false });

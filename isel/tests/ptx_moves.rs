@@ -11,7 +11,7 @@ mod moves;
 
 /// Tests all parallel moves from four registers to four registers.
 #[test]
-fn the_order_of_moves_does_not_show() {
+fn ordered_moves_equal_a_parallel_move() {
     for number in 0..4u32.pow(4) {
         let moves: Vec<(Reg, Reg)> = (0..4).map(|to| (Reg(to), Reg(number / 4u32.pow(to) % 4))).collect();
         let mut held: Vec<u32> = (0..8).collect();

@@ -42,7 +42,7 @@ fn rounds(first: &str, second: &str) -> String {
 }
 
 #[test]
-fn what_fits_goes_the_short_way() {
+fn takes_the_fast_path_if_registers_suffice() {
     assert!(is_direct(""));
     assert!(is_direct(&sum(8)));
     assert!(is_direct(&sum(50)));
@@ -50,21 +50,21 @@ fn what_fits_goes_the_short_way() {
 }
 
 #[test]
-fn what_is_passed_and_needed_further_on_is_moved() {
+fn moves_arguments_that_are_live_after_the_edge() {
     assert!(is_direct(&rounds("%a", "%b")));
     assert!(is_direct(&rounds("%a", "%a")));
     assert!(is_direct(&rounds("%q", "%q")));
 }
 
 #[test]
-fn what_is_passed_and_never_named_goes_the_long_way() {
+fn leaves_values_that_are_only_passed_to_regalloc2() {
     let passed = "  %a = load %x[%i]\n  %c = icmp.eq.i32 %i, %n\n  br_if %c, ^one(%a), ^two\n\
                   ^one(%p: f16x2):\n  store %a, %y[%i]\n  br ^two\n^two:\n";
     assert!(!is_direct(passed));
 }
 
 #[test]
-fn what_is_exchanged_or_takes_memory_goes_the_long_way() {
+fn leaves_swaps_and_spills_to_regalloc2() {
     assert!(!is_direct(&rounds("%q", "%p")));
     assert!(!is_direct(&sum(300)));
 }

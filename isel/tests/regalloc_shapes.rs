@@ -36,7 +36,7 @@ fn no_spill_while_registers_last() {
 }
 
 #[test]
-fn spills_when_they_do_not() {
+fn spills_when_registers_run_out() {
     for n in [200, 300, 600] {
         let func = live(n);
         assert!(func.spills > 0 && func.local_bytes >= 4 * (n - 192), "{n} live");
@@ -81,7 +81,7 @@ fn many_quads() {
 
 /// 32-bit registers that do not fit their banks are placed in slots for wide registers.
 #[test]
-fn words_beside_quads() {
+fn allocates_words_in_slots_for_quads() {
     let mut b = Builder::new();
     let quad = b.load(RegClass::Quad, 0);
     let words: Vec<_> = (0..140).map(|i| b.constant(i)).collect();
@@ -94,7 +94,7 @@ fn words_beside_quads() {
 
 /// A register keeps its value if it is read after an in-place update of another register from it.
 #[test]
-fn replaced_register_lives_on() {
+fn keeps_a_register_that_is_read_after_its_update() {
     let mut b = Builder::new();
     let pair = b.load(RegClass::Pair, 8);
     let word = b.constant(77);
@@ -276,7 +276,7 @@ fn unreachable_block() {
 /// If one target of a branch is the next block, the guarded branch instruction leads to the other
 /// target.
 #[test]
-fn branch_to_the_next_block_is_the_plain_one() {
+fn guards_the_branch_that_leaves_the_layout_order() {
     let mut b = Builder::new();
     let [x, y] = [1, 2].map(|v| b.constant(v));
     let p = b.less(x, y);

@@ -272,7 +272,7 @@ fn many_values_are_spilled() {
 }
 
 #[test]
-fn what_cannot_be_allocated_is_an_error() {
+fn rejects_code_that_cannot_be_allocated() {
     let options = Options::default();
     let file = AllocError::File { registers: 65, bytes: 8 };
     assert_eq!(allocate(generate::<65>(0, 2, 2), &options).err(), Some(file));

@@ -9,7 +9,7 @@ const Y: Src = Src::Reg(Reg::new(VReg(8)));
 const ONES: Src = Src::Word(u32::MAX);
 
 #[test]
-fn what_gives_an_operand_back() {
+fn finds_operations_that_return_an_operand() {
     let zero = Src::Reg(Reg::ZERO);
     assert_eq!(of_alu(Alu::Shr, X, Src::Word(0)), Some(X));
     assert_eq!(of_alu(Alu::Add, zero, X), Some(X));
@@ -21,7 +21,7 @@ fn what_gives_an_operand_back() {
 }
 
 #[test]
-fn what_computes_something() {
+fn rejects_operations_that_change_their_operands() {
     assert_eq!(of_alu(Alu::Sub, Src::Word(0), X), None);
     assert_eq!(of_alu(Alu::Shr, Src::Word(0), X), None);
     // The multiplier reads only the low 16 bits, so a product with 1 is not its other factor.
@@ -35,7 +35,7 @@ fn what_computes_something() {
 
 /// Checks all truth tables bit by bit, for all combinations of known and unknown operands.
 #[test]
-fn tables_give_what_they_are_said_to() {
+fn truth_tables_equal_the_returned_operand() {
     let (zero, words) = (Src::Word(0), [X, Y, Src::Word(0), ONES]);
     let values = |src: Src, of: [u8; 2]| match src {
         src if src == zero => 0,

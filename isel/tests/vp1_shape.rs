@@ -40,7 +40,7 @@ fn numbers_and_registers() {
 /// Every register that the semantics of an instruction access is in one of the instruction's
 /// register fields.
 #[test]
-fn places_are_all_there_are() {
+fn register_fields_cover_all_accessed_registers() {
     let mut state = 1u64;
     let mut next = || {
         state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
@@ -71,17 +71,17 @@ fn places_are_all_there_are() {
             let of_files = |all: Locations| {
                 let ours = files.iter().flat_map(|&file| (0..32).map(move |n| Locations::register(file, n)));
                 let ours = ours.fold(Locations::EMPTY, Locations::union);
-                all.places().filter(|&place| ours.places().any(|other| other == place)).collect::<Vec<_>>()
+                all.numbers().filter(|&place| ours.numbers().any(|other| other == place)).collect::<Vec<_>>()
             };
-            let allowed: Vec<_> = named(false).places().collect();
+            let allowed: Vec<_> = named(false).numbers().collect();
             for place in of_files(footprint.reads) {
                 // Without a transfer from the scalar unit, a vector instruction reads the `$vc`
                 // that it names.
-                let own = (0..4).any(|n| Locations::register(RegFile::Vc, n).places().any(|vc| vc == place));
-                let zero = Locations::register(RegFile::R, R_ZERO).places().any(|r31| r31 == place);
+                let own = (0..4).any(|n| Locations::register(RegFile::Vc, n).numbers().any(|vc| vc == place));
+                let zero = Locations::register(RegFile::R, R_ZERO).numbers().any(|r31| r31 == place);
                 assert!(own || zero || allowed.contains(&place), "{inst} reads {place}");
             }
-            let allowed: Vec<_> = named(true).places().collect();
+            let allowed: Vec<_> = named(true).numbers().collect();
             for place in of_files(footprint.writes) {
                 assert!(allowed.contains(&place), "{inst} writes {place}");
             }

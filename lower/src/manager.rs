@@ -104,7 +104,7 @@ impl Pipeline {
             let is_done = matches!(step, Step::BuiltIn(pass) if done.contains(&pass.name));
             let (changed, time) = if is_done { (false, Duration::ZERO) } else { run(pass, kernel, context)? };
             if changed {
-                done.retain(|name| context.only_removes && sees_no_unused(name));
+                done.retain(|name| context.only_removes && ignores_unused_instructions(name));
             }
             if let Step::BuiltIn(pass) = step
                 && !is_done
@@ -129,7 +129,7 @@ impl Pipeline {
 }
 
 /// Returns `true` if a pass needs no second run after unused instructions were removed.
-fn sees_no_unused(pass: &str) -> bool {
+fn ignores_unused_instructions(pass: &str) -> bool {
     pass == GVN.name || pass == DCE.name
 }
 

@@ -121,7 +121,7 @@ fn words_of_single_bytes() {
 }
 
 #[test]
-fn item_by_item() {
+fn packs_ops_item_by_item() {
     let body = "%c = bitcast.i32 %a; %d = mul.i32 %c, %n; %e = add.i32 %d, %i; %f = bitcast.i8x4 %e; \
                 %g = sub.i8x4 %f, %b; %h = extract.i8x4 %g, 3; %j = sext.i32 %h; %k = sad_u.i8x4 %g, %a, %j; \
                 %l = reduce_max_s.i8x4 %g; %o = insert.i8x4 %g, %l, 2; %p = bitcast.i32 %o; \
@@ -147,7 +147,7 @@ fn conditions_of_items_choose_words() {
 }
 
 #[test]
-fn what_is_uniform_is_done_once() {
+fn computes_uniform_values_once() {
     let text = "kernel @k(%n: i32, %s: i8x4, %t: in i8x4, %c: in i8, %x: in i8x4, %y: out i8x4) {
 ^entry:
   %i = item_id
@@ -508,7 +508,7 @@ fn nested_loops_and_strides_by_parameters() {
 }
 
 #[test]
-fn loops_that_vary() {
+fn packs_loops_with_divergent_exits() {
     for test in [
         // Loops with the exit test at the start, at the end, and in the middle, and a loop with two
         // exit tests.
@@ -591,7 +591,7 @@ fn after_a_loop(inside: &str, step: &str, bound: &str) -> String {
 }
 
 #[test]
-fn counted_loops_behind_loops_that_vary() {
+fn packs_counted_loops_after_divergent_loops() {
     // Each `step` and `bound` is loop-invariant in the first loop, so packing computes it before
     // that loop.
     for (inside, step, bound) in [
@@ -605,7 +605,7 @@ fn counted_loops_behind_loops_that_vary() {
 }
 
 #[test]
-fn what_is_the_same_in_all_iterations_leaves_nested_loops() {
+fn hoists_invariant_values_out_of_nested_loops() {
     let inside = "%two = const.i32 2
   %l = sub.i32 %two, %j
   br ^inner(%l)
@@ -700,7 +700,7 @@ fn loops_in_branches_and_branches_in_loops() {
 }
 
 #[test]
-fn varying_loops_in_varying_loops() {
+fn packs_divergent_loops_in_divergent_loops() {
     let text = "kernel @k(%n: i32, %x: in i8x4, %v: in i32, %y: out i8x4, %z: out i32) {
 ^entry:
   %i = item_id
@@ -795,7 +795,7 @@ fn traps_are_those_of_the_items() {
 /// Tests branches whose condition is uniform for all items that reach the branch, but differs for
 /// the other items.
 #[test]
-fn branches_of_some_items() {
+fn packs_branches_that_only_some_items_reach() {
     let before = kernel(include_str!("kernels/branches_of_some_items.hb"));
     for passes in ["pack", "fold canon gvn canon merge dce pack legalise gvn dce"] {
         let mut after = before.clone();

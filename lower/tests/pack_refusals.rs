@@ -38,7 +38,7 @@ fn not_affine(on: &str) -> String {
 const ACROSS: &str = "and it may be unaligned in the data store";
 
 #[test]
-fn groups_of_the_launch() {
+fn refuses_ops_on_groups() {
     refuses(
         "%l = local_id; %a = load %x[%l]; %g = group_id; store %a, %y[%i]; ret",
         &[
@@ -49,7 +49,7 @@ fn groups_of_the_launch() {
 }
 
 #[test]
-fn computed_addresses() {
+fn refuses_computed_pointers() {
     refuses(
         "%o = const.i64 8; %p = ptr_add %x, %o; %a = load.i8x4 %p[%i]; store %a, %y[%i]; ret",
         &[
@@ -66,7 +66,7 @@ fn computed_addresses() {
 }
 
 #[test]
-fn wide_accesses() {
+fn refuses_accesses_of_more_than_16_bytes() {
     assert_eq!(
         refusals("%x: in i16x16, %y: out i16x16", "%a = load %x[%i]; store %a, %y[%i]; ret"),
         [
@@ -77,7 +77,7 @@ fn wide_accesses() {
 }
 
 #[test]
-fn indices_that_are_not_affine() {
+fn refuses_indices_that_are_not_affine() {
     for (index, on) in [
         ("%k = const.i32 3; %j = and.i32 %i, %k", "`and.i32` (`%j`)"),
         ("%k = const.i32 3; %j = shr_u.i32 %i, %k", "`shr_u.i32` (`%j`)"),
@@ -101,7 +101,7 @@ fn indices_that_are_not_affine() {
 }
 
 #[test]
-fn an_index_that_a_branch_chooses() {
+fn refuses_an_index_that_depends_on_a_branch() {
     refuses(
         "%c = icmp.eq.i32 %n, %w; br_if %c, ^a, ^b\n^a:; br ^c(%n)\n^b:; br ^c(%w)\n^c(%j: i32):; %a = load %x[%j] align 1; store %a, %y[%i]; ret",
         &[&format!(
@@ -113,7 +113,7 @@ fn an_index_that_a_branch_chooses() {
 
 /// The refusal names the initial value of the loop counter as the cause, not the counter itself.
 #[test]
-fn a_counter_that_begins_with_a_product() {
+fn names_the_initial_value_of_a_counter_as_the_cause() {
     refuses(
         "%s = mul.i32 %i, %i; %one = const.i32 1; %zero = const.i32 0; br ^loop(%zero, %s)\n^loop(%k: i32, %at: i32):; \
          %a = load %x[%at] align 1; %k2 = add.i32 %k, %one; %at2 = add.i32 %at, %one; %c = icmp.lt_s.i32 %k2, %n; \
@@ -126,7 +126,7 @@ fn a_counter_that_begins_with_a_product() {
 }
 
 #[test]
-fn trips_that_are_not_known() {
+fn refuses_loops_with_unknown_trip_counts() {
     let unknown = "the trip count of an enclosing loop is not known at launch (%a = load %x[%k])";
     let unknown = format!("test cannot do `load.i8x4`: {unknown}");
     let first = "%zero = const.i32 0; %one = const.i32 1; %two = const.i32 2; %v = load %t[%i]; br ^loop(%zero)\n^loop(%k: i32):; ";
@@ -175,7 +175,7 @@ fn loops_in_loops_of_unknown_trips() {
 }
 
 #[test]
-fn a_counter_behind_its_loop() {
+fn refuses_a_loop_counter_used_after_its_loop() {
     refuses(
         "%zero = const.i32 0; %one = const.i32 1; br ^loop(%zero)
 ^loop(%k: i32):
@@ -193,7 +193,7 @@ fn a_counter_behind_its_loop() {
 }
 
 #[test]
-fn a_step_that_items_keep() {
+fn refuses_a_loop_step_that_differs_between_items() {
     // The step of the second loop is 1 for all items that entered the first loop, and 0 for the
     // other items.
     refuses(
@@ -216,7 +216,7 @@ fn a_step_that_items_keep() {
 }
 
 #[test]
-fn loops_without_shape() {
+fn refuses_irreducible_and_endless_loops() {
     refuses(
         "%c = icmp.eq.i32 %n, %w; br_if %c, ^a, ^b\n^a:; br ^b\n^b:; %d = icmp.eq.i32 %n, %i; br_if %d, ^a, ^c\n^c:; ret",
         &["test cannot do this: the loop has several entries (irreducible control flow) (^a)"],
@@ -228,7 +228,7 @@ fn loops_without_shape() {
 }
 
 #[test]
-fn loads_of_what_was_stored() {
+fn refuses_loads_that_overlap_an_earlier_store() {
     let read = "it may overlap an earlier store of the same work item at a different address";
     for (store, load) in [
         // Loads of other bytes of the stored element, loads of another type, and addresses that may
@@ -284,7 +284,7 @@ fn loads_and_stores_of_later_iterations() {
 }
 
 #[test]
-fn more_streams_than_there_are() {
+fn refuses_more_streams_than_the_target_has() {
     let text = "kernel @k(%n: i32, %x: in i8x4, %y: out i8x4) {
 ^entry:
   %i = item_id
@@ -303,7 +303,7 @@ fn more_streams_than_there_are() {
 }
 
 #[test]
-fn other_targets_keep_their_kernels() {
+fn does_not_pack_for_targets_without_vectors() {
     let legality = halfbyte_lower::trial::target(|_, _| false);
     let mut all = kernel("kernel @k(%y: out i32) {\n^entry:\n  %l = local_id\n  store %l, %y[%l]\n  ret\n}");
     assert!(try_lower(&mut all, "pack", &legality).is_ok());

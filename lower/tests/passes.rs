@@ -74,7 +74,7 @@ fn a_context_serves_one_kernel_after_another() {
 }
 
 #[test]
-fn time_is_told_where_it_is_asked() {
+fn measures_time_only_on_request() {
     struct Times(Duration);
     impl Observer for Times {
         fn after(&mut self, _: &dyn Pass, _: &Kernel, _: bool, time: Duration) {
@@ -122,7 +122,7 @@ where
 }
 
 #[test]
-fn a_pass_that_breaks_a_kernel_is_told() {
+fn reports_a_pass_that_breaks_a_kernel() {
     let takes_terminator = |kernel: &mut Kernel, _: &mut Context<'_>| {
         Ok(kernel.entry().and_then(|entry| kernel.blocks[entry].insts.pop()).is_some())
     };

@@ -16,7 +16,7 @@ impl Pass for Own {
 }
 
 #[test]
-fn edits_go_by_every_place_of_a_name() {
+fn edits_affect_every_occurrence_of_a_pass() {
     let mut pipeline = Pipeline::named(["canon", "gvn", "canon", "dce"]).unwrap();
     let unedited = pipeline.clone();
     pipeline.insert_before("canon", Own("a")).unwrap();
@@ -37,7 +37,7 @@ fn the_default_is_the_order() {
 }
 
 #[test]
-fn the_order_keeps_what_each_pass_says_of_its_place() {
+fn the_default_order_satisfies_all_constraints() {
     for pass in PASSES {
         assert!(ORDER.contains(&pass.name), "{} is not in the order", pass.name);
         for (order, reason) in pass.order {

@@ -50,7 +50,7 @@ fn same(before: &Kernel, after: &Kernel, random: &mut Random) -> bool {
 }
 
 #[test]
-fn passes_keep_the_meaning() {
+fn passes_preserve_results() {
     let mut random = seed();
     for _ in 0..8 {
         let legality = with_gaps(random.bits());
@@ -82,7 +82,7 @@ fn lacked(kernel: &Kernel, legality: &Legality) -> Vec<(Op, Type)> {
 /// Scalarisation handles every vector op. One target can only move vectors, the other one has only
 /// their bitcasts.
 #[test]
-fn scalarising_keeps_the_meaning() {
+fn scalarisation_preserves_results() {
     let moves = |op| matches!(op, Op::Split | Op::Concat | Op::Bitcast | Op::Load | Op::Store);
     let only_moves = target(|op, ty| is_vector(ty) && !moves(op));
     let only_bits = target(|op, ty| is_vector(ty) && op != Op::Bitcast);
@@ -153,7 +153,7 @@ fn wide_vectors_are_scalarised() {
 }
 
 #[test]
-fn packing_keeps_the_meaning() {
+fn packing_preserves_results() {
     let legality = vectors(1000);
     let types = [Type::I8X4, Type::I8X4, Type::I8, Type::I32, Type::I32];
     for passes in PACKED {

@@ -36,7 +36,7 @@ fn ranges_follow_from_definitions() {
 /// signed half-word. It is also that of the type for unsupported ops, and for definitions beyond
 /// the maximum depth.
 #[test]
-fn what_may_wrap_is_anything() {
+fn results_that_may_wrap_have_the_range_of_their_type() {
     for (lines, expected) in [
         ("%p = zext.i16 %a\n%r = mul.i16 %p, %p", -32768..=32767),
         ("%r = mul_wide_u.i8 %a, %a", -32768..=32767),

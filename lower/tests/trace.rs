@@ -12,7 +12,7 @@ use crate::common::kernel;
 /// The interpreter of rules and the compiled rules choose the same rule for a witness kernel of
 /// every check.
 #[test]
-fn walks_agree_with_rewriting() {
+fn interpreted_rules_agree_with_compiled_rules() {
     let mut compared = 0;
     for (_, rule) in trial::rules().filter(|(_, rule)| rule.term == "simplify") {
         for witness in rule.checks.iter().filter_map(|check| witnesses(check).unwrap().into_iter().next()) {
@@ -43,7 +43,7 @@ fn told(text: &str, passes: &[&str], name: &str) -> Trace {
 }
 
 #[test]
-fn an_op_is_followed_to_what_takes_its_part() {
+fn traces_an_op_to_its_replacement() {
     let text = "kernel @k(%x: in i32, %y: out i32) {\n^entry:\n  %i = item_id\n  %a = load %x[%i]\n  %n = neg.i32 %a\n  \
                 %m = neg.i32 %n\n  %s = add.i32 %m, %i\n  %t = add.i32 %a, %i\n  %u = xor.i32 %s, %t\n  store %u, %y[%i]\n  ret\n}\n";
     let trace = told(text, &["canon", "gvn", "dce"], "t");
@@ -60,7 +60,7 @@ fn an_op_is_followed_to_what_takes_its_part() {
 }
 
 #[test]
-fn an_op_that_nothing_reaches_is_missed() {
+fn records_the_removal_of_an_unreachable_op() {
     let text = "kernel @k(%y: out i32) {\n^entry:\n  %i = item_id\n  %c = const.i1 1\n  br_if %c, ^a, ^b\n^a:\n  store %i, %y[%i]\n  \
                 ret\n^b:\n  %n = neg.i32 %i\n  store %n, %y[%i]\n  ret\n}\n";
     let trace = told(text, &["fold", "merge"], "n");

@@ -180,7 +180,7 @@ impl Sums<'_> {
 }
 
 #[test]
-fn wide_sums_keep_their_meaning() {
+fn wide_sums_preserve_results() {
     let mut random = Random(number("HALFBYTE_SEED").unwrap_or(0));
     let mut in_pairs = 0;
     let count = number("HALFBYTE_SUMS").unwrap_or(400);
@@ -228,7 +228,7 @@ fn narrows_sums(kernel: &Kernel, inst: Inst) -> bool {
 }
 
 #[test]
-fn wide_lanes_keep_their_meaning_by_planes() {
+fn byte_planes_preserve_results() {
     let mut random = Random(number("HALFBYTE_SEED").unwrap_or(1));
     let legality = target(|_, ty| ty.is_wide()).with_narrowings(|_| Box::new(narrows_sums));
     for number in 0..number("HALFBYTE_SUMS").unwrap_or(400) {

@@ -77,7 +77,7 @@ impl<'a> Arguments<'a> {
     /// Prepares the buffers for a launch: fills `out` buffers with zeros. The executable calls this
     /// method after its last check that can fail.
     pub fn start(&mut self) {
-        self.buffers.start();
+        self.buffers.zero_out_buffers();
     }
 
     /// Sets the addresses of alias arguments. All arguments must have been added before.
@@ -203,7 +203,7 @@ struct AddressRange {
 
 /// Maximum number of buffers that are compared pair by pair. Up to this number, comparing all pairs
 /// is faster than sorting.
-const FEW: usize = 4;
+const MAX_PAIRWISE_BUFFERS: usize = 4;
 
 /// Returns the parameter indices of two address ranges that overlap, if at least one of the two is
 /// written.
@@ -212,7 +212,7 @@ fn overlap(places: impl Iterator<Item = AddressRange>) -> Option<[usize; 2]> {
     sorted.extend(places.filter(|place| place.start < place.end));
     let is_apart = |a: &AddressRange, b: &AddressRange| a.end <= b.start || b.end <= a.start;
     let is_apart_from_later = |(k, a): (usize, &AddressRange)| sorted.iter().skip(k + 1).all(|b| is_apart(a, b));
-    if sorted.len() <= FEW && sorted.iter().enumerate().all(is_apart_from_later) {
+    if sorted.len() <= MAX_PAIRWISE_BUFFERS && sorted.iter().enumerate().all(is_apart_from_later) {
         return None;
     }
     sorted.sort_unstable_by_key(|place| place.start);
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn any_number_of_buffers_is_looked_through() {
+    fn finds_an_overlap_among_many_buffers() {
         let mut places: Vec<_> = (0..101).map(|number| (number * 37 % 101 * 8, 8, true)).collect();
         assert_eq!(found(&places), None);
         let last = places.iter().position(|&(start, ..)| start == 800).unwrap_or(0);
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_is_found_by_its_type() {
+    fn takes_cached_state_of_the_same_type() {
         let mut scratch = Scratch::default();
         scratch.keep(Box::new(7_u32));
         assert_eq!(scratch.take::<u32>().as_deref(), Some(&7));

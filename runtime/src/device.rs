@@ -19,13 +19,13 @@ pub enum CudaError {
     #[error("the CUDA driver cannot assemble the kernel: {failed}\n{log}")]
     Assembly {
         /// The failed driver call.
-        failed: Failed,
+        failed: DriverError,
         /// The driver's log for the PTX text.
         log: String,
     },
     /// A driver call failed. The failure came before the kernel ran, or the kernel caused it.
     #[error(transparent)]
-    Call(#[from] Failed),
+    Call(#[from] DriverError),
     /// The kernel stored to the guard area before or after a buffer, outside of the buffer.
     #[error("the kernel stores outside of buffer `{param}`")]
     Outside {
@@ -58,7 +58,7 @@ pub enum Unavailable {
     Function(&'static str),
     /// The driver fails to initialise, or finds no usable device.
     #[error("the CUDA driver finds no usable device: {0}")]
-    Start(Failed),
+    Start(DriverError),
     /// The device's compute capability does not support the kernel's target.
     #[error("{device} has compute capability {}.{}, which does not support target {target}", capability.0, capability.1)]
     Capability {
@@ -74,7 +74,7 @@ pub enum Unavailable {
 /// A failed call to the CUDA driver.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("{call}: {text} ({code})")]
-pub struct Failed {
+pub struct DriverError {
     /// Name of the driver function.
     pub call: &'static str,
     /// The driver's description of the error code.

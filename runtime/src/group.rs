@@ -99,13 +99,13 @@ pub(crate) fn run_group<R: Runner>(
         if only_yields && !met && !is_changed {
             let running = (0..).zip(slots.iter()).filter(|(number, _)| group.runs(*number));
             if idle.is_livelock(|| running.map(|(_, slot)| R::position(slot)).collect()) {
-                return Err(dead::<R>(&group, slots));
+                return Err(deadlock_fault::<R>(&group, slots));
             }
         } else {
             idle = LivelockDetector::default();
         }
     }
-    group.stuck().map_or(Ok(()), |misfit| Err(misfit_of::<R>(misfit, slots)))
+    group.lowest_waiting_item().map_or(Ok(()), |misfit| Err(misfit_of::<R>(misfit, slots)))
 }
 
 fn fault<R: Runner>(number: u32, slots: &[R::ItemState], kind: TrapKind) -> (u32, Halt) {
@@ -119,10 +119,10 @@ fn misfit_of<R: Runner>(misfit: InvalidSync, slots: &[R::ItemState]) -> (u32, Ha
 
 /// Returns the deadlock trap of the lowest item that has not ended. This item waits for other
 /// items, or polls memory that no item writes.
-fn dead<R: Runner>(group: &Group, slots: &[R::ItemState]) -> (u32, Halt) {
+fn deadlock_fault<R: Runner>(group: &Group, slots: &[R::ItemState]) -> (u32, Halt) {
     // The polling access is the instruction before the current address of the item.
     let asked = |number: u32| slots.get(number as usize).map_or(0, R::address).saturating_sub(1);
-    match group.dead(|number| asked(number) as u32) {
+    match group.find_deadlocked_item(|number| asked(number) as u32) {
         DeadlockedItem::Waits(misfit) => misfit_of::<R>(misfit, slots),
         DeadlockedItem::Polls(number, parties) => {
             (number, Halt::Fault(Fault { address: asked(number), kind: TrapKind::Deadlock(parties) }))

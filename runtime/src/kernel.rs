@@ -210,7 +210,7 @@ impl Kernel {
     /// source, the trap describes the first invalid one.
     pub fn trap_of(&self, shape: &Shape, item: u32, fault: Fault, buffers: &Buffers<'_>) -> Trap {
         let parts = PartialAccess::of_word(&self.parts, fault.address as u32);
-        let part = parts.iter().find_map(|part| Some((part.loc, buffers.fault_of(part, &fault.kind)?)));
+        let part = parts.iter().find_map(|part| Some((part.loc, buffers.trap_of_part(part, &fault.kind)?)));
         let trap = self.trap(shape, item, fault);
         match part {
             Some((loc, kind)) => Trap { loc, kind, ..trap },

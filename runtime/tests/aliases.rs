@@ -63,7 +63,7 @@ fn a_store_between_loads_is_seen() {
 }
 
 #[test]
-fn what_was_loaded_stays_what_it_was() {
+fn keeps_values_loaded_before_an_aliased_store() {
     let program = program(PARAMS, LATE);
     for items in [1, 16, 17, 512] {
         let numbers: Vec<u32> = (0..items).map(|item| item % 7).collect();
@@ -75,7 +75,7 @@ fn what_was_loaded_stays_what_it_was() {
 }
 
 #[test]
-fn what_may_not_overlap_is_refused() {
+fn rejects_aliases_without_may_alias() {
     let may = program(PARAMS, BETWEEN);
     let may_not = program("x: in may_alias i32, y: inout i32, z: out i32", BETWEEN);
     let message = |program, args: &mut [Arg<'_>]| match run(program, 1, args) {

@@ -12,7 +12,7 @@ fn message(args: &mut [Arg<'_>]) -> String {
 }
 
 #[test]
-fn what_fits() {
+fn accepts_arguments_that_fit_the_signature() {
     let program = program(PARAMS, "    EXIT ;");
     let mut bytes = [[1; 4]; 2];
     let [x, y] = &mut bytes;
@@ -24,7 +24,7 @@ fn what_fits() {
 }
 
 #[test]
-fn what_does_not() {
+fn rejects_arguments_that_do_not_fit_the_signature() {
     let (a, m, v) = (|| Arg::Scalar(0), || Arg::Scalar(0), || Arg::Scalar(0));
     let mut y = [9; 4];
     assert_eq!(message(&mut []), "kernel `k` takes 5 arguments; found 0");

@@ -114,7 +114,7 @@ fn accesses_stay_in_their_memory() {
 }
 
 #[test]
-fn items_that_never_meet_are_told() {
+fn reports_a_barrier_that_items_do_not_reach() {
     let why = |items: u32, asm: &str| match fails(items, asm) {
         (item, TrapKind::Collective(why, _)) => (item, why),
         other => panic!("{other:?}"),
@@ -141,7 +141,7 @@ there:
 /// While an item polls memory, other items run. If no item writes the memory, the launch reports a
 /// deadlock.
 #[test]
-fn who_waits_for_a_store_gets_it_or_is_told() {
+fn polling_sees_the_store_or_reports_a_deadlock() {
     let wait = |first: &str| {
         format!(
             "
@@ -167,7 +167,7 @@ again:
 /// Native code supports synchronisation. Kernels with a loop that polls memory fall back to the
 /// interpreter.
 #[test]
-fn what_is_left_to_the_interpreter() {
+fn polling_loops_fall_back_to_the_interpreter() {
     let is_native = |asm: &str| !program(asm).kernel("k").unwrap().is_interpreted();
     assert!(is_native(
         "    BAR.SYNC 0x0 ;\n    ATOMG.ADD R3, [RZ.U32+UR0], R2 ;\n    LDG.ACQUIRE R3, [RZ.U32+UR0] ;\n"
@@ -182,7 +182,7 @@ fn what_is_left_to_the_interpreter() {
 
 /// If a guard is false for all items, its gather or scatter accesses no memory.
 #[test]
-fn nobody_accesses_what_a_guard_keeps_from_all() {
+fn false_uniform_guards_prevent_accesses() {
     let asm = "
     MOV R2, 0x7 ;
     ISETP.EQ.U32.AND P0, PT, R2, 0x8, PT ;

@@ -55,7 +55,7 @@ fn every_truncation_is_refused() {
 }
 
 #[test]
-fn every_byte_matters_or_does_no_harm() {
+fn survives_a_change_of_any_byte() {
     let bytes = object(&kernels());
     for at in 0..bytes.len() {
         for flip in [0x01, 0x80, 0xff] {
@@ -196,7 +196,7 @@ fn parts_of_accesses() {
 
 /// Parts of merged accesses that contradict the instruction do not change its trap.
 #[test]
-fn parts_that_are_not_true() {
+fn ignores_access_parts_that_contradict_the_instruction() {
     let access = "    LDG.128 R0, [RZ.U32+UR0+0x100] ;\n    EXIT ;";
     let without = code("k", "x: in i32", 0, access);
     let launched = |parts: &[PartialAccess]| {

@@ -57,7 +57,7 @@ fn launch(program: &Program, items: u32, threads: u16, x: &[u8], y: &mut [u8]) -
 }
 
 #[test]
-fn items_part_and_meet_in_rows_of_any_length() {
+fn divergent_items_reconverge_in_rows_of_any_length() {
     let program = program("x: in i32, y: out i32", TURNS);
     for items in [0u32, 1, 2, 15, 16, 17, 100, 511, 512, 513, 1040, 3000] {
         let x: Vec<u32> = (0..items).map(|item| item.wrapping_mul(77)).collect();
@@ -70,7 +70,7 @@ fn items_part_and_meet_in_rows_of_any_length() {
 }
 
 #[test]
-fn threads_come_to_what_one_does() {
+fn gives_the_same_result_on_several_threads() {
     let program = program("x: in i32, y: out i32", TURNS);
     let items = 50_000;
     let x = bytes(&(0..items).collect::<Vec<u32>>());
@@ -175,7 +175,7 @@ fn a_loop_without_registers_ends_with_its_budget() {
 /// The item that first exceeds the budget traps and leaves the row. The other items continue, until
 /// they exceed the budget themselves.
 #[test]
-fn the_budget_is_that_of_the_items_that_are_left() {
+fn continues_items_after_another_exceeds_the_budget() {
     let text = "
         S2R R0, SR_ITEM ;
         ULDC.64 UR0, c[0x0][0x160] ;
@@ -203,7 +203,7 @@ fn the_budget_is_that_of_the_items_that_are_left() {
 /// The program computes an address from a part of parameter 16, a part that equals the same part of
 /// parameter 0: the low 16 bits of the high half.
 #[test]
-fn part_of_an_address_is_another_buffers() {
+fn distinguishes_buffers_with_equal_address_parts() {
     let parameters: Vec<String> = (0..300).map(|k| format!("p{k}: inout i32")).collect();
     let [first, other] = [0, 16].map(buffer_base);
     assert_eq!((first as u32, first >> 32, other >> 32 & 0xffff), (0, 0xd00_0000, 0));

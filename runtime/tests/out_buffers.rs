@@ -48,7 +48,7 @@ fn numbers(items: u32) -> Vec<u8> {
 }
 
 #[test]
-fn what_is_written_whole_is_what_the_interpreter_writes() {
+fn fully_written_buffers_match_the_interpreter() {
     let program = program("x: in i32, y: out i32", ALL);
     for items in [0_u32, 1, 15, 16, 17, 1000, 16_384, 16_385, 40_003] {
         let x = numbers(items);
@@ -161,7 +161,7 @@ fn a_buffer_that_another_parameter_would_read_is_refused() {
 
 /// Each run of a bound launch begins with `out` buffers of zeros.
 #[test]
-fn runs_again_come_to_the_same() {
+fn relaunches_begin_with_zeroed_out_buffers() {
     let program = program("x: in i32, y: out i32", ALL);
     let x = numbers(5000);
     let mut y = vec![STALE; x.len()];

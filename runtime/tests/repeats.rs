@@ -63,7 +63,7 @@ fn elements_of(items: u32, seed: u32, bad: Option<u32>) -> Vec<u8> {
 }
 
 #[test]
-fn each_comes_to_what_one_alone_does() {
+fn each_bound_run_matches_a_single_launch() {
     let several = Engine::Jit { threads: NonZero::new(3).unwrap() };
     let whole = Shape::from(ITEMS);
     let launches = [
@@ -104,7 +104,7 @@ fn each_comes_to_what_one_alone_does() {
 }
 
 #[test]
-fn who_watches_sees_each() {
+fn counts_finished_items_of_each_run() {
     let (_, direction, body) = KERNELS[0];
     let program = kernel(direction, body);
     let (mut x, mut y) = (elements(0, None), vec![0; 4 * ITEMS as usize]);
@@ -119,7 +119,7 @@ fn who_watches_sees_each() {
 }
 
 #[test]
-fn who_launches_again_may_change_all_arguments() {
+fn relaunches_with_other_arguments() {
     let of_scalar = program(
         "a: i32, x: in i32, y: out i32",
         "S2R R0, SR_ITEM ;

@@ -275,7 +275,7 @@ fn an_endless_loop_belongs_to_its_group() {
 /// If the program traps in a group, invalid accesses of items up to that group take precedence over
 /// the program's trap. In that group, only accesses that the program has executed count.
 #[test]
-fn memory_and_program() {
+fn prefers_access_faults_of_lower_items_to_program_faults() {
     let item = |access: &str, words: usize| {
         let text = format!(
             "

@@ -111,14 +111,17 @@ fn features(row: &Row) -> Vec<Feature> {
             Suffix::Mask { field, letter, .. } => add(format!("{name}.{letter}..."), is_not(field, field.max())),
         }
     }
-    for alias in row.aliases.iter().filter(|alias| !alias.when.is_empty()) {
+    for alias in row.aliases.iter().filter(|alias| !alias.implied_fields.is_empty()) {
         let operands = alias.operands.iter().filter(|operand| !operand.optional);
         let words = operands.map(|operand| match operand.kind {
             OperandKind::Word(word) => word,
             _ => operand.name,
         });
         let text = std::iter::once(alias.mnemonic).chain(words).collect::<Vec<_>>().join(" ");
-        all.push(Feature { text, holds: alias.when.iter().map(|&(field, value)| is(field, value)).collect() });
+        all.push(Feature {
+            text,
+            holds: alias.implied_fields.iter().map(|&(field, value)| is(field, value)).collect(),
+        });
     }
     all
 }

@@ -86,7 +86,7 @@ pub fn sequences(op: Opcode, wanted: Option<(Field, u64)>, random: &mut Random) 
     // nop.
     let profile = Profile::of(inst).unwrap_or(Profile::of(Inst::new(Opcode::SNOP)).unwrap());
     let (half, spread) = (pick(random, &["sf", "zf"]), random.bits() % 8);
-    let bundle = if profile.hears_factors() || profile.hears_flags() {
+    let bundle = if profile.uses_forwarded_factors() || profile.uses_forwarded_flags() {
         let (vc, c) = (random.bits() % 4, random.bits() % 4);
         let bit = pick(random, &["sf", "b20", "b19", "b21", "true"]);
         let first = random.bits() as i64 % 256;
@@ -98,7 +98,7 @@ pub fn sequences(op: Opcode, wanted: Option<(Field, u64)>, random: &mut Random) 
         let producer = [constants, bytes, positions, chosen, "vecms $r17".to_string()];
         let producer = &producer[random.bits() as usize % producer.len()];
         format!("{producer} $vc{vc} {half} 0x{spread:x} & {own}")
-    } else if profile.hands_over() {
+    } else if profile.forwards_values() {
         let sign = pick(random, &["s", "u"]);
         let mode = pick(random, &["factor", "mask"]);
         format!("{own} & vmac2 {sign} {mode} rn int 0x0 hi $v0 s $v4d")
@@ -144,7 +144,7 @@ pub fn sequences(op: Opcode, wanted: Option<(Field, u64)>, random: &mut Random) 
         Opcode::VECMS => all.push(sequence(RegFile::R, &["or $r0 $r17 0x0".to_string()])),
         _ => {}
     }
-    if profile.hands_over() {
+    if profile.forwards_values() {
         all.push(sequence(RegFile::V, &[]));
     }
     if all.is_empty() {

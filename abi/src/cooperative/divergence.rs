@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn one_passes_where_the_paths_join() {
+    fn finds_the_item_that_passed_the_join_point() {
         let waits = path(&[Ok(branch(1, 1, Some(5)))]);
         let other = |steps: &[Result<Branch, u32>]| waits.passed_by(&path(steps));
         assert_eq!(other(&[Ok(branch(1, 0, Some(5)))]), None);
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_function_ends_where_it_returns() {
+    fn leaves_the_regions_of_a_function_at_its_return() {
         let mut waits = path(&[]);
         let mut passes = waits.clone();
         waits.branch(Branch { inst: 20, taken: 1, join: None, depth: 1 });

@@ -107,7 +107,7 @@ pub(super) fn result(lane: u32, exchange: SubgroupOp<u32, bool>, mask: u32, lane
         }
         SubgroupOp::Reduce(reduce, _) => {
             let values = lanes.iter().filter_map(|of| match of {
-                Some(SubgroupOp::Reduce(_, value)) => Some(reduce.one(*value)),
+                Some(SubgroupOp::Reduce(_, value)) => Some(reduce.of_single_value(*value)),
                 _ => None,
             });
             [values.reduce(|a, b| reduce.of(a, b)).unwrap_or_default().into(), 0]
@@ -126,13 +126,13 @@ const fn is_nan(value: u32) -> bool {
 
 /// Maps the bits of an f32 to an integer, so that integers compare like the f32 values, with -0
 /// before +0.
-const fn place(value: u32) -> u32 {
+const fn order_key(value: u32) -> u32 {
     if value >> 31 == 0 { value | 1 << 31 } else { !value }
 }
 
 impl Reduce {
     /// Returns the reduction of a single f32 or integer value.
-    pub const fn one(self, value: u32) -> u32 {
+    pub const fn of_single_value(self, value: u32) -> u32 {
         match self {
             Reduce::Extremum { .. } if is_nan(value) => NAN,
             Reduce::Extremum { abs: true, .. } => value & 0x7fff_ffff,
@@ -186,7 +186,7 @@ impl Reduce {
                 }
             }
             Reduce::Extremum { min, .. } => {
-                if (place(a) < place(b)) == min {
+                if (order_key(a) < order_key(b)) == min {
                     a
                 } else {
                     b
@@ -201,7 +201,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_segments_of_a_width_are_those_of_cuda() {
+    fn shuffles_in_segments_like_cuda() {
         for width in [1, 2, 4, 8, 16, 32u32] {
             for lane in 0..SUBGROUP {
                 let base = lane / width * width;
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lane_that_takes_no_part_has_nothing_to_give() {
+    fn rejects_a_shuffle_from_an_inactive_lane() {
         let give = |value| SubgroupOp::Shuffle { mode: Shuffle::Xor, value, by: 1, segment: 31 };
         let mut lanes = [None; SUBGROUP as usize];
         (lanes[4], lanes[5], lanes[6]) = (Some(give(40)), Some(give(50)), Some(give(60)));
@@ -233,10 +233,10 @@ mod tests {
     }
 
     #[test]
-    fn extrema_of_floats() {
+    fn reduces_floats_to_their_minimum_and_maximum() {
         let of = |min, abs, nan, values: &[f32]| {
             let reduce = Reduce::Extremum { min, abs, nan };
-            let values = values.iter().map(|value| reduce.one(value.to_bits()));
+            let values = values.iter().map(|value| reduce.of_single_value(value.to_bits()));
             values.reduce(|a, b| reduce.of(a, b)).unwrap_or_default()
         };
         let all = [2.0, -3.0, 0.0, -0.0, f32::INFINITY];

@@ -182,10 +182,10 @@ impl Group {
     /// Returns the lowest item that has not ended, in a group that cannot continue. The item either
     /// waits or polls memory that no item writes. `place` returns the instruction with which an
     /// item polls.
-    pub fn dead(&self, place: impl Fn(u32) -> u32) -> DeadlockedItem {
+    pub fn find_deadlocked_item(&self, place: impl Fn(u32) -> u32) -> DeadlockedItem {
         let asks = (0..self.states.len() as u32).find(|&item| self.runs(item));
         let parties = self.parties(0..self.states.len() as u32, place);
-        match (asks, self.stuck()) {
+        match (asks, self.lowest_waiting_item()) {
             (Some(asks), Some(misfit)) if misfit.item < asks => {
                 DeadlockedItem::Waits(InvalidSync { parties, ..misfit })
             }
@@ -196,7 +196,7 @@ impl Group {
 
     /// Returns the lowest waiting item, with the error that its wait never ends. Called if no item
     /// can continue.
-    pub fn stuck(&self) -> Option<InvalidSync> {
+    pub fn lowest_waiting_item(&self) -> Option<InvalidSync> {
         let waits = self.states.iter().zip(0..).find_map(|(state, item)| match state {
             State::Waits { meeting, .. } => Some((item, meeting)),
             _ => None,
@@ -218,7 +218,7 @@ impl Group {
         for item in items {
             let (place, standing) = match self.states.get(item as usize) {
                 Some(State::Runs) => (place(item), WaitState::Memory),
-                Some(State::Waits { meeting, place, .. }) => (*place, self.standing(item, meeting, *place)),
+                Some(State::Waits { meeting, place, .. }) => (*place, self.wait_state(item, meeting, *place)),
                 Some(State::Ended) | None => continue,
             };
             let alike = parties.iter_mut().find(|party| (party.place, party.standing) == (place, standing));
@@ -231,7 +231,7 @@ impl Group {
     }
 
     /// Returns the wait condition of a waiting item.
-    fn standing(&self, item: u32, meeting: &SyncOp<u32, bool>, place: u32) -> WaitState {
+    fn wait_state(&self, item: u32, meeting: &SyncOp<u32, bool>, place: u32) -> WaitState {
         match *meeting {
             SyncOp::Barrier { id, .. } => {
                 let arrivals = self.barriers.get(id as usize).copied().unwrap_or_default();
@@ -242,7 +242,7 @@ impl Group {
                 let is_collective = of == SubgroupOp::Collective;
                 let (mut alive, mut came) = (0u32, 0u32);
                 let first = item / SUBGROUP * SUBGROUP;
-                for (other, state) in self.alive(first) {
+                for (other, state) in self.items_not_ended(first) {
                     let lane = 1 << (other - first);
                     alive |= lane;
                     if let State::Waits { meeting: SyncOp::Subgroup { mask: theirs, of: other }, place: at, .. } = state
@@ -262,14 +262,14 @@ impl Group {
     /// Counts the subgroups in which at least one item has not ended.
     fn subgroups(&self) -> u32 {
         let subgroups = (0..self.states.len() as u32).step_by(SUBGROUP as usize);
-        subgroups.filter(|&first| self.alive(first).next().is_some()).count() as u32
+        subgroups.filter(|&first| self.items_not_ended(first).next().is_some()).count() as u32
     }
 
     /// Fails if a lane has passed an aligned barrier at which another lane of its subgroup waits.
     /// The check is made only when no lane of the subgroup runs.
     fn check_passed(&self, first: u32, races: &RaceDetector) -> Result<(), InvalidSync> {
         let mut waiting: Vec<u32> = Vec::new();
-        for (item, state) in self.alive(first) {
+        for (item, state) in self.items_not_ended(first) {
             match state {
                 State::Runs => return Ok(()),
                 State::Waits { meeting: SyncOp::Barrier { aligned: true, .. }, arrived: false, .. } => {
@@ -298,7 +298,7 @@ impl Group {
     }
 
     /// Returns the items of a subgroup that have not ended, with their states.
-    fn alive(&self, first: u32) -> impl Iterator<Item = (u32, &State)> {
+    fn items_not_ended(&self, first: u32) -> impl Iterator<Item = (u32, &State)> {
         let of = self.states.iter().zip(0..).skip(first as usize).take(SUBGROUP as usize);
         of.filter(|(state, _)| !matches!(state, State::Ended)).map(|(state, item)| (item, state))
     }
@@ -313,7 +313,7 @@ impl Group {
     ) -> Result<bool, InvalidSync> {
         let mut all: Option<(u32, Option<u32>, bool, u32)> = None;
         let mut is_one = true;
-        for (item, state) in self.alive(first) {
+        for (item, state) in self.items_not_ended(first) {
             let State::Waits { meeting: SyncOp::Barrier { id, count, aligned, .. }, place, arrived: false } = *state
             else {
                 return Ok(false);
@@ -409,7 +409,7 @@ impl Group {
         let mut unsaid = waiting;
         let mut alive = 0u32;
         let mut are_any = false;
-        for (item, state) in self.alive(first) {
+        for (item, state) in self.items_not_ended(first) {
             alive |= 1 << (item - first);
             if let (&State::Waits { meeting: SyncOp::Subgroup { mask, of }, place, .. }, Some(slot)) =
                 (state, waiting.get_mut((item - first) as usize))

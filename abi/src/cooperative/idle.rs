@@ -17,13 +17,13 @@ impl<P> Default for LivelockDetector<P> {
 
 impl<P: PartialEq> LivelockDetector<P> {
     /// Number of rounds before the detector begins to compare states. The comparison is costly.
-    const PATIENCE: u32 = 64;
+    const ROUNDS_BEFORE_COMPARISON: u32 = 64;
 
     /// Counts a round of the scheduler. Returns `true` if the states of all items equal those of an
     /// earlier round, so that the items repeat the same steps forever.
     pub fn is_livelock(&mut self, positions: impl FnOnce() -> Vec<P>) -> bool {
         self.rounds += 1;
-        if self.rounds < Self::PATIENCE {
+        if self.rounds < Self::ROUNDS_BEFORE_COMPARISON {
             return false;
         }
         let positions = positions();

@@ -85,7 +85,7 @@ fn numbers(all: &[u32]) -> String {
 
 impl WaitingItems {
     /// Returns the verb phrase of the message, such as `waits for lanes 0 to 7`.
-    fn does(&self) -> String {
+    fn verb_phrase(&self) -> String {
         let is_one = self.items.len() == 1;
         let verb = match self.standing {
             WaitState::Passed if is_one => "goes",
@@ -102,7 +102,7 @@ impl WaitingItems {
         let size = shape.block.into_iter().product::<u32>().max(1);
         let first = item / size * size;
         let items: Vec<u32> = self.items.iter().map(|number| first + number).collect();
-        let does = self.does();
+        let does = self.verb_phrase();
         match items.as_slice() {
             [item] => format!("{} {does}", shape.name(*item)),
             items if shape.is_along_x() => format!("items {} {does}", numbers(items)),
@@ -115,7 +115,7 @@ impl WaitingItems {
 impl fmt::Display for WaitingItems {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let items = if self.items.len() == 1 { "item" } else { "items" };
-        write!(f, "{items} {} of the group {}", numbers(&self.items), self.does())?;
+        write!(f, "{items} {} of the group {}", numbers(&self.items), self.verb_phrase())?;
         if self.loc.is_known() { write!(f, " (line {})", self.loc.line) } else { Ok(()) }
     }
 }

@@ -133,7 +133,7 @@ impl RaceDetector {
     /// Records a memory access of an item, and reports a race with an earlier access.
     pub fn access(&mut self, place: SharedLocation, offset: u64, bytes: usize, touch: AccessInfo) {
         if let (None, Some((copy, offset, writes))) =
-            (&self.found, self.copies.against(place, offset, bytes, touch.writes))
+            (&self.found, self.copies.find_conflict(place, offset, bytes, touch.writes))
         {
             let first = RacingAccess { item: copy.item, inst: copy.inst, writes };
             let second = RacingAccess { item: touch.item, inst: touch.inst, writes: touch.writes };

@@ -25,7 +25,7 @@ pub enum Schedule {
 
 /// Maximum number of strong accesses that an item makes before the next item runs, for `RunOn`. The
 /// bound is needed because an item can loop until another item writes.
-const RUN_ON: u32 = 256;
+const MAX_STRONG_ACCESSES: u32 = 256;
 
 impl Schedule {
     /// Schedules whose results are compared. Different results mean that a kernel depends on the
@@ -40,7 +40,7 @@ impl Schedule {
 
     /// Returns the maximum number of strong accesses that an item makes before the next item runs.
     pub fn accesses(self) -> u32 {
-        if let Schedule::RunOn { .. } = self { RUN_ON } else { 1 }
+        if let Schedule::RunOn { .. } = self { MAX_STRONG_ACCESSES } else { 1 }
     }
 
     /// Returns `true` if the highest item number comes first in every round.
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_has_its_turn_once_a_round() {
+    fn every_item_runs_once_per_round() {
         let all: Vec<u32> = (0..100).collect();
         for schedule in Schedule::ALL {
             for round in 0..5 {

@@ -182,9 +182,9 @@ impl Shadow {
 /// Maximum number of accesses of one item in a list longer than [`SHORT`]. The last access decides
 /// whether all of them precede another access in base causality order. Earlier accesses record
 /// earlier observations, which matter only to items that acquired from the item in the meantime.
-const KEPT: usize = 4;
+const MAX_ACCESSES_PER_ITEM: usize = 4;
 /// Number of entries up to which a list holds all accesses of an item.
-const SHORT: usize = 64;
+const UNFILTERED_LENGTH: usize = 64;
 
 /// Adds a weak read to a list. A list needs only the last read of each item.
 pub(super) fn keep(list: &mut Vec<AccessRecord>, note: AccessRecord) {
@@ -228,7 +228,7 @@ impl StrongAccess {
 /// Drops redundant entries of a full list. If more than half of the entries remain, the capacity
 /// doubles, so that an insertion takes amortised constant time.
 fn make_room<T>(list: &mut Vec<T>, thin: impl FnOnce(&mut Vec<T>)) {
-    if list.len() == list.capacity() && list.len() >= SHORT {
+    if list.len() == list.capacity() && list.len() >= UNFILTERED_LENGTH {
         thin(list);
         if list.len() > list.capacity() / 2 {
             list.reserve(list.capacity());
@@ -246,7 +246,7 @@ fn thin(list: &mut Vec<StrongAccess>) {
             Some((last, kept)) if last.is_alike(of) => *kept,
             _ => 0,
         };
-        let keeps = kept < KEPT && !later.is_some_and(|(last, _)| last.replaces(of));
+        let keeps = kept < MAX_ACCESSES_PER_ITEM && !later.is_some_and(|(last, _)| last.replaces(of));
         if keeps {
             later = Some((*of, kept + 1));
         }

@@ -80,7 +80,7 @@ fn two_items_race_where_one_writes() {
 }
 
 #[test]
-fn a_barrier_orders_those_who_come_to_it() {
+fn a_barrier_orders_the_arriving_items() {
     assert!(!races(|run| {
         run.write(0, X);
         run.barrier(&[0, 1, 2, 3]);
@@ -103,7 +103,7 @@ fn a_barrier_orders_those_who_come_to_it() {
 }
 
 #[test]
-fn one_who_arrives_does_not_learn() {
+fn an_arrival_without_waiting_acquires_nothing() {
     let mut run = Run::of(SharedLocation::Shared);
     run.write(0, X);
     run.write(1, X + 4);
@@ -118,7 +118,7 @@ fn one_who_arrives_does_not_learn() {
 }
 
 #[test]
-fn what_is_released_comes_before_who_acquires_it() {
+fn a_release_happens_before_its_acquire() {
     let message = |release: MemOrder, acquire: MemOrder| {
         races(|run| {
             run.write(0, X);
@@ -161,7 +161,7 @@ fn fences_release_and_acquire() {
 }
 
 #[test]
-fn a_relaxed_atomic_operation_leaves_what_was_released() {
+fn a_relaxed_atomic_operation_preserves_releases() {
     let chain = |between: fn(&mut Run)| {
         races(|run| {
             run.write(0, X);
@@ -185,7 +185,7 @@ fn a_relaxed_atomic_operation_leaves_what_was_released() {
 }
 
 #[test]
-fn strong_accesses_meet_each_other_only() {
+fn strong_accesses_race_with_weak_accesses() {
     assert!(!races(|run| {
         run.atomic(0, X, Relaxed, Scope::Device);
         run.atomic(1, X, Relaxed, Scope::Group);
@@ -212,7 +212,7 @@ const LOAD: [bool; 2] = [true, false];
 /// The last of four items to increment a counter reads the data of the others and resets the
 /// counter with a weak store.
 #[test]
-fn the_last_to_come_may_reset_the_counter() {
+fn the_last_item_may_reset_the_counter() {
     let last = |fences: bool, reads: bool| {
         races(|run| {
             for item in 0..4 {
@@ -237,7 +237,7 @@ fn the_last_to_come_may_reset_the_counter() {
 }
 
 #[test]
-fn a_write_that_was_observed_comes_before_what_follows_the_observer() {
+fn an_observed_write_precedes_later_accesses_of_the_observer() {
     // The barrier of the item that observes a write orders the write before another item's store.
     // It does not order the accesses before the write.
     let by_another = |data: bool| {
@@ -375,7 +375,7 @@ fn strong_accesses_that_overlap_in_part_race() {
 }
 
 #[test]
-fn groups_are_ordered_by_what_is_meant_for_both() {
+fn device_scope_orders_items_of_different_groups() {
     let message = |scope: Scope| {
         let mut run = Run::of(SharedLocation::Buffer(0));
         run.write(1, X);
@@ -429,7 +429,7 @@ fn meet(items: u32, asks: impl Fn(u32) -> Option<SyncOp<u32, bool>>) -> Result<V
 }
 
 #[test]
-fn a_barrier_is_complete_when_all_who_live_have_come() {
+fn a_barrier_completes_when_all_live_items_have_arrived() {
     let sync = |count| SyncOp::Barrier { id: 3, count, of: BarrierOp::Sync, aligned: true };
     let given = meet(70, |item| (item % 3 != 0).then_some(sync(None)));
     assert_eq!(given.map(|given| given.iter().flatten().count()), Ok(46));
@@ -456,7 +456,7 @@ fn exchanges_wait_for_the_lanes_of_their_mask() {
 
 /// Operations without a mask wait for no other lane, and exclude lanes whose operation has a mask.
 #[test]
-fn exchanges_that_name_no_lanes_are_among_those_who_are_there() {
+fn operations_without_a_mask_include_the_present_lanes() {
     let here = |says| SyncOp::Converged { of: SubgroupOp::Vote(Vote::Ballot, says) };
     let given = meet(6, |item| match item {
         0..3 => Some(here(item != 1)),

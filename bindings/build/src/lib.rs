@@ -114,7 +114,7 @@ pub struct Build {
 
 /// The output of a compilation: a static library and its Rust bindings.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Made {
+pub struct BuildOutput {
     /// The bytes of the static library.
     pub library: Vec<u8>,
     /// The source text of the Rust bindings.
@@ -167,7 +167,7 @@ impl Build {
     ///
     /// # Errors
     /// Fails if a kernel, the folder, or the triple is invalid.
-    pub fn make(&self, triple: &str, prefix: &str) -> Result<Made, Error> {
+    pub fn make(&self, triple: &str, prefix: &str) -> Result<BuildOutput, Error> {
         let machine = Machine::new(triple, self.cpu.as_deref())?;
         let mut programs = Vec::new();
         let mut homes: BTreeMap<String, String> = BTreeMap::new();
@@ -192,7 +192,7 @@ impl Build {
         let about = About { name: "kernels.rs", source: &source, machine: &machine };
         let symbols = made.functions.iter().map(|function: &Function| function.symbol.as_str());
         let bindings = header(Language::Rust, &about, &made.functions);
-        Ok(Made { library: archive::archive(&made.bytes, symbols), bindings })
+        Ok(BuildOutput { library: archive::archive(&made.bytes, symbols), bindings })
     }
 
     /// Returns the kernel files, sorted by name.

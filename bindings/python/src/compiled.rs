@@ -14,7 +14,7 @@ use pyo3::types::{PyBytes, PyDict, PyTuple};
 
 use crate::bind::{BoundArguments, Signature};
 use crate::error::{self, Launched};
-use crate::kernel::{self, Failed};
+use crate::kernel::{self, LaunchFailure};
 use crate::launch::{EngineName, Keywords, Launch, arguments, is_shared, placed, run_words};
 use crate::params::Param;
 use crate::watch::{limits, watched};
@@ -78,10 +78,10 @@ impl Compiled {
     }
 }
 
-type Made = (String, String, Vec<u8>, Vec<u8>, Counts);
+type CompiledParts = (String, String, Vec<u8>, Vec<u8>, Counts);
 
 impl Origin {
-    fn compile(&self, options: Options) -> Result<Made, CompileError> {
+    fn compile(&self, options: Options) -> Result<CompiledParts, CompileError> {
         let (module, target) = (&*self.module, options.target);
         let kernels = module.ir().kernels.get(self.number..=self.number).unwrap_or_default();
         let compiled = compile_kernels(module, kernels, &options, &mut |_| {})?;
@@ -324,9 +324,9 @@ impl Program {
             kernel::compile(&origin.module, origin.number, &options)
         })?;
         let program = Arc::new(made.map_err(|failed| match failed {
-            Failed::Compile(error) => error::of_compile(py, &origin.module, *error),
-            Failed::Load(error) => error::of_load(py, error),
-            Failed::Launch(..) | Failed::Fault(_) => error::defect("nothing was launched"),
+            LaunchFailure::Compile(error) => error::of_compile(py, &origin.module, *error),
+            LaunchFailure::Load(error) => error::of_load(py, error),
+            LaunchFailure::Launch(..) | LaunchFailure::Fault(_) => error::defect("nothing was launched"),
         })?);
         *kept() = Some(program.clone());
         Ok(program)

@@ -81,7 +81,7 @@ pub(crate) enum KernelOrigin {
 }
 
 /// Reason why a launch of an IR kernel failed.
-pub(crate) enum Failed {
+pub(crate) enum LaunchFailure {
     Compile(Box<CompileError>),
     Load(String),
     /// The error of a launch of machine code, with the name of the target and the engine.
@@ -103,7 +103,7 @@ impl Kernel {
         number: usize,
         (target, several_axes): (Target, bool),
         watchdog: &Watchdog,
-    ) -> Result<Arc<runtime::Program>, Failed> {
+    ) -> Result<Arc<runtime::Program>, LaunchFailure> {
         let programs = || self.programs.lock().unwrap_or_else(PoisonError::into_inner);
         let is_same = |(of, axes, _): &&(Target, bool, Arc<runtime::Program>)| (*of, *axes) == (target, several_axes);
         if let Some((.., program)) = programs().iter().find(is_same) {
@@ -117,16 +117,16 @@ impl Kernel {
 }
 
 /// Compiles kernel `number` of a module, and loads the object.
-pub(crate) fn compile(module: &Module, number: usize, options: &Options) -> Result<runtime::Program, Failed> {
+pub(crate) fn compile(module: &Module, number: usize, options: &Options) -> Result<runtime::Program, LaunchFailure> {
     let kernels = module.ir().kernels.get(number..=number).unwrap_or_default();
-    let binary =
-        pipeline::compile(module, kernels, options, &mut |_| {}).map_err(|error| Failed::Compile(Box::new(error)))?;
-    TARGETS.load(&binary.object).map_err(|error| Failed::Load(error.to_string()))
+    let binary = pipeline::compile(module, kernels, options, &mut |_| {})
+        .map_err(|error| LaunchFailure::Compile(Box::new(error)))?;
+    TARGETS.load(&binary.object).map_err(|error| LaunchFailure::Load(error.to_string()))
 }
 
 /// Returns `true` if the work items of a kernel synchronise or share memory. By default, a call
 /// runs such a kernel on the evaluator, which also detects races.
-fn meets(kernel: &ir::Kernel) -> bool {
+fn is_cooperative(kernel: &ir::Kernel) -> bool {
     let insts = kernel.layout.iter().filter_map(|&block| kernel.blocks.get(block)).flat_map(|block| &block.insts);
     let orders = |inst: &ir::Inst| kernel.insts.get(*inst).is_some_and(|data| data.op.orders_memory());
     kernel.placement(Space::Shared).bytes > 0 || insts.into_iter().any(orders)
@@ -154,10 +154,10 @@ impl Run<'_> {
     }
 
     /// Runs the launch on the evaluator.
-    pub(crate) fn evaluate(&self, args: &mut [Arg<'_>], watchdog: &Watchdog) -> Result<(), Failed> {
+    pub(crate) fn evaluate(&self, args: &mut [Arg<'_>], watchdog: &Watchdog) -> Result<(), LaunchFailure> {
         evaluate_on(self.kernel, self.evaluation(watchdog), args)
             .map(drop)
-            .map_err(|fault| Failed::Fault(Box::new(fault)))
+            .map_err(|fault| LaunchFailure::Fault(Box::new(fault)))
     }
 
     /// Runs the launch in machine code. If races must be detected, the evaluator runs the launch
@@ -168,16 +168,17 @@ impl Run<'_> {
         engine: Engine,
         mut args: Vec<Arg<'_>>,
         watchdog: &Watchdog,
-    ) -> Result<(), Failed> {
+    ) -> Result<(), LaunchFailure> {
         if self.races {
             self.look_for_races(&mut args, watchdog)?;
         }
         let on = format!("{} ({engine})", words.words().target().name());
-        run_words(words, self.launch, engine, watchdog, args).map_err(|error| Failed::Launch(Box::new(error), on))
+        run_words(words, self.launch, engine, watchdog, args)
+            .map_err(|error| LaunchFailure::Launch(Box::new(error), on))
     }
 
     /// Runs the launch on the evaluator with copies of the buffers, to detect races.
-    fn look_for_races(&self, args: &mut [Arg<'_>], watchdog: &Watchdog) -> Result<(), Failed> {
+    fn look_for_races(&self, args: &mut [Arg<'_>], watchdog: &Watchdog) -> Result<(), LaunchFailure> {
         let bytes = |arg: &Arg<'_>| if let Arg::Buffer(bytes) = arg { bytes.to_vec() } else { Vec::new() };
         let mut copies: Vec<Vec<u8>> = args.iter().map(bytes).collect();
         let mut copied: Vec<Arg<'_>> = (args.iter_mut().zip(&mut copies))
@@ -264,7 +265,7 @@ impl Kernel {
                 let run = Run { kernel, launch: &launch, races };
                 let place = match on {
                     Some(on) => LaunchTarget::Asked(on),
-                    None if launch.engine.is_none() && meets(kernel) => LaunchTarget::Asked(Platform::Ir),
+                    None if launch.engine.is_none() && is_cooperative(kernel) => LaunchTarget::Asked(Platform::Ir),
                     None if launch.engine == Some(EngineName::Cuda) => LaunchTarget::Asked(self::target("ptx", sm)?),
                     None => LaunchTarget::Any,
                 };
@@ -413,7 +414,7 @@ impl Kernel {
         run: &Run<'_>,
         place: LaunchTarget,
         mut args: Vec<Arg<'_>>,
-    ) -> PyResult<Result<(), Failed>> {
+    ) -> PyResult<Result<(), LaunchFailure>> {
         let several_axes = !run.launch.shape.is_along_x();
         let (target, or_evaluate) = match place {
             LaunchTarget::Asked(Platform::Ir) => (None, false),
@@ -424,18 +425,20 @@ impl Kernel {
         watched(py, run.launch.limits.clone(), engine.is_some_and(is_shared), |watchdog| {
             let (Some(target), Some(engine)) = (target, engine) else { return run.evaluate(&mut args, watchdog) };
             let program = match self.program(module, number, (target, several_axes), watchdog) {
-                Err(Failed::Compile(error)) if or_evaluate && is_refusal(&error) => {
+                Err(LaunchFailure::Compile(error)) if or_evaluate && is_refusal(&error) => {
                     return run.evaluate(&mut args, watchdog);
                 }
                 program => program?,
             };
-            let Some(words) = program.kernels().first() else { return Err(Failed::Load("no kernel".to_owned())) };
+            let Some(words) = program.kernels().first() else {
+                return Err(LaunchFailure::Load("no kernel".to_owned()));
+            };
             run.execute(words, engine, args, watchdog)
         })
     }
 }
 
-impl Failed {
+impl LaunchFailure {
     /// Converts the reason of a failed launch to a Python exception.
     pub(crate) fn raise(
         self,
@@ -448,10 +451,10 @@ impl Failed {
         let (file, text, shape) = (module.file(), module.text(), launch.shape);
         let launched = |on| Launched { file, text, on, shape, read: None, signature: None, given };
         match self {
-            Failed::Compile(error) => error::of_compile(py, module, *error),
-            Failed::Load(error) => error::of_load(py, error),
-            Failed::Launch(error, on) => launched(on).error(py, &error),
-            Failed::Fault(fault) => launched("ir".to_owned()).fault(py, &fault, kernel),
+            LaunchFailure::Compile(error) => error::of_compile(py, module, *error),
+            LaunchFailure::Load(error) => error::of_load(py, error),
+            LaunchFailure::Launch(error, on) => launched(on).error(py, &error),
+            LaunchFailure::Fault(fault) => launched("ir".to_owned()).fault(py, &fault, kernel),
         }
     }
 }

@@ -15,7 +15,7 @@ use smallvec::SmallVec;
 
 use crate::bind::{BoundArguments, Signature, Value};
 use crate::keyword::{self, count};
-use crate::memory::{Overlap, Placed, place};
+use crate::memory::{MemoryPlacement, Overlap, place};
 use crate::params::ParamClass;
 use crate::watch::limits;
 
@@ -173,7 +173,10 @@ pub(crate) fn counts(value: &Bound<'_, PyAny>, name: &str) -> PyResult<[u32; 3]>
 ///
 /// # Errors
 /// Fails if arguments overlap although a parameter does not permit it.
-pub(crate) fn placed(signature: &Signature, given: &BoundArguments<'_>) -> PyResult<SmallVec<[Option<Placed>; 8]>> {
+pub(crate) fn placed(
+    signature: &Signature,
+    given: &BoundArguments<'_>,
+) -> PyResult<SmallVec<[Option<MemoryPlacement>; 8]>> {
     let is_unique = |number: usize| {
         signature.params.get(number).is_some_and(|param| match param.kind {
             ParamClass::Declared(kind) => kind.is_unique(),
@@ -198,14 +201,14 @@ pub(crate) fn placed(signature: &Signature, given: &BoundArguments<'_>) -> PyRes
 /// arrays meanwhile, as with any NumPy operation without the GIL.
 pub(crate) unsafe fn arguments<'a>(
     values: &SmallVec<[Value; 8]>,
-    places: &SmallVec<[Option<Placed>; 8]>,
+    places: &SmallVec<[Option<MemoryPlacement>; 8]>,
 ) -> Vec<Arg<'a>> {
-    let argument = |(value, place): (&Value, &Option<Placed>)| match (value, *place) {
-        (_, Some(Placed::In { of, offset })) => Arg::Alias { of, offset },
+    let argument = |(value, place): (&Value, &Option<MemoryPlacement>)| match (value, *place) {
+        (_, Some(MemoryPlacement::In { of, offset })) => Arg::Alias { of, offset },
         // SAFETY: the caller upholds this function's contract.
-        (_, Some(Placed::Own(memory))) if memory.written => Arg::Buffer(unsafe { memory.write() }),
+        (_, Some(MemoryPlacement::Own(memory))) if memory.written => Arg::Buffer(unsafe { memory.write() }),
         // SAFETY: the caller upholds this function's contract.
-        (_, Some(Placed::Own(memory))) => Arg::In(unsafe { memory.read() }),
+        (_, Some(MemoryPlacement::Own(memory))) => Arg::In(unsafe { memory.read() }),
         (Value::Bits(bits), None) => Arg::Scalar(*bits),
         (Value::Bytes(_) | Value::Memory(_), None) => Arg::Scalar(0),
     };
@@ -218,17 +221,17 @@ pub(crate) unsafe fn arguments<'a>(
 /// As [`arguments`].
 pub(crate) unsafe fn machine_arguments<'a>(
     bytes: &'a [Vec<u8>],
-    places: &SmallVec<[Option<Placed>; 8]>,
+    places: &SmallVec<[Option<MemoryPlacement>; 8]>,
 ) -> Vec<machine::Arg<'a>> {
     let null: &'static [u8] = &[0; 8];
-    let argument = |(bytes, place): (&'a Vec<u8>, &Option<Placed>)| match *place {
-        Some(Placed::In { of, offset }) => machine::Arg::Alias { of, offset },
+    let argument = |(bytes, place): (&'a Vec<u8>, &Option<MemoryPlacement>)| match *place {
+        Some(MemoryPlacement::In { of, offset }) => machine::Arg::Alias { of, offset },
         // An empty array is passed as a null pointer.
-        Some(Placed::Own(memory)) if memory.is_null() => machine::Arg::Value(null),
+        Some(MemoryPlacement::Own(memory)) if memory.is_null() => machine::Arg::Value(null),
         // SAFETY: the caller upholds this function's contract.
-        Some(Placed::Own(memory)) if memory.written => machine::Arg::Buffer(unsafe { memory.write() }),
+        Some(MemoryPlacement::Own(memory)) if memory.written => machine::Arg::Buffer(unsafe { memory.write() }),
         // SAFETY: the caller upholds this function's contract.
-        Some(Placed::Own(memory)) => machine::Arg::In(unsafe { memory.read() }),
+        Some(MemoryPlacement::Own(memory)) => machine::Arg::In(unsafe { memory.read() }),
         None => machine::Arg::Value(bytes),
     };
     bytes.iter().zip(places).map(argument).collect()

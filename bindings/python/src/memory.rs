@@ -80,7 +80,7 @@ impl Memory {
 
 /// The slice that an argument uses for its memory.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Placed {
+pub(crate) enum MemoryPlacement {
     /// The argument has its own slice, which includes the memory of the arguments that overlap it.
     Own(Memory),
     /// The argument is an address in the slice of argument `of`, at byte `offset`.
@@ -103,8 +103,9 @@ pub(crate) struct Overlap {
 pub(crate) fn place(
     memory: &[Option<Memory>],
     is_unique: impl Fn(usize) -> bool,
-) -> Result<SmallVec<[Option<Placed>; 8]>, Overlap> {
-    let mut placed: SmallVec<[Option<Placed>; 8]> = memory.iter().map(|of| of.map(Placed::Own)).collect();
+) -> Result<SmallVec<[Option<MemoryPlacement>; 8]>, Overlap> {
+    let mut placed: SmallVec<[Option<MemoryPlacement>; 8]> =
+        memory.iter().map(|of| of.map(MemoryPlacement::Own)).collect();
     let there = || memory.iter().enumerate().filter_map(|(number, of)| Some((number, (*of)?)));
     let meets = |a: &Memory, b: &Memory| (a.written || b.written) && a.overlaps(b);
     let mut is_apart = true;
@@ -145,8 +146,8 @@ pub(crate) fn place(
         for &(number, of) in cluster {
             let offset = (of.start() - first.start()) as u64;
             let place = match number == owner {
-                true => Placed::Own(Memory { bytes: end - first.start(), written: true, ..first }),
-                false => Placed::In { of: owner, offset },
+                true => MemoryPlacement::Own(Memory { bytes: end - first.start(), written: true, ..first }),
+                false => MemoryPlacement::In { of: owner, offset },
             };
             if let Some(slot) = placed.get_mut(number) {
                 *slot = Some(place);

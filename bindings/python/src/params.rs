@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
 use crate::array::taken;
-use crate::ptx::{Holds, PtxParam};
+use crate::ptx::{ParamContents, PtxParam};
 
 /// Parameter of a kernel.
 ///
@@ -116,7 +116,7 @@ impl Parameter {
             }
             ParamClass::Ptx(PtxParam { declared, bytes, holds, .. }) => {
                 let takes = match (holds, bytes) {
-                    (Holds::Bytes, bytes) => format!("{bytes} bytes"),
+                    (ParamContents::Bytes, bytes) => format!("{bytes} bytes"),
                     (_, 8) => "an array of any dtype, or a number".to_owned(),
                     _ => "a number".to_owned(),
                 };

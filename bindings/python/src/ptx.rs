@@ -23,9 +23,9 @@ use smallvec::SmallVec;
 use crate::array::Array;
 use crate::bind::{BoundArguments, Signature, Value};
 use crate::error::{self, Launched};
-use crate::kernel::{Failed, Run, compile};
+use crate::kernel::{LaunchFailure, Run, compile};
 use crate::launch::{Launch, arguments, is_shared, machine_arguments};
-use crate::memory::{Memory, Overlap, Placed, place};
+use crate::memory::{Memory, MemoryPlacement, Overlap, place};
 use crate::params::{ParamClass, Parameter};
 use crate::scalar;
 use crate::watch::{limits, watched};
@@ -65,7 +65,7 @@ pub(crate) struct PtxParam {
     /// Declared PTX type of the parameter, such as `u32`.
     pub declared: String,
     pub bytes: u32,
-    pub holds: Holds,
+    pub holds: ParamContents,
     /// The kind of the parameter that was inferred from its uses, or `None` if it could not be
     /// inferred.
     pub used: Option<ParamKind>,
@@ -73,7 +73,7 @@ pub(crate) struct PtxParam {
 
 /// The kind of data that a PTX parameter holds, according to its declaration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Holds {
+pub(crate) enum ParamContents {
     Integer,
     Float,
     /// The bytes of a structure or an array.
@@ -134,9 +134,9 @@ impl PtxKernel {
         let param = |(number, declared): (usize, &Declared)| {
             let name = declared.ty.name();
             let holds = match declared.count {
-                Some(_) => Holds::Bytes,
-                None if name.starts_with('f') => Holds::Float,
-                None => Holds::Integer,
+                Some(_) => ParamContents::Bytes,
+                None if name.starts_with('f') => ParamContents::Float,
+                None => ParamContents::Integer,
             };
             let shown = match declared.count {
                 Some(count) => format!("{name}[{count}]"),
@@ -293,7 +293,7 @@ impl PtxKernel {
             .collect();
         let places = places.iter().zip(&values).map(|(place, value)| match (place, value) {
             // A null pointer becomes a buffer of zero bytes.
-            (None, Value::Memory(memory)) => Some(Placed::Own(*memory)),
+            (None, Value::Memory(memory)) => Some(MemoryPlacement::Own(*memory)),
             (place, _) => *place,
         });
         let places = places.collect();
@@ -308,8 +308,10 @@ impl PtxKernel {
             }
         })?;
         ran.map_err(|failed| match failed {
-            Failed::Launch(wrong, on) => self.launched(on, launch, signature, &error::nothing_given).error(py, &wrong),
-            Failed::Fault(fault) => {
+            LaunchFailure::Launch(wrong, on) => {
+                self.launched(on, launch, signature, &error::nothing_given).error(py, &wrong)
+            }
+            LaunchFailure::Fault(fault) => {
                 self.launched("ir".to_owned(), launch, signature, &error::nothing_given).fault(py, &fault, kernel)
             }
             failed => failed.raise(py, &imported.module, kernel, launch, &error::nothing_given),
@@ -319,7 +321,7 @@ impl PtxKernel {
 
 enum ImportError {
     Report(Report),
-    Failed(Failed, Box<Module>),
+    Failed(LaunchFailure, Box<Module>),
 }
 
 /// Writes the output of `vprintf` in a kernel to Python's standard output.
@@ -351,10 +353,10 @@ impl PtxParam {
         what: &dyn Fn() -> String,
     ) -> PyResult<(Value, Option<Array<'py>>)> {
         let is_plain = object.is_exact_instance_of::<PyInt>() || object.is_exact_instance_of::<PyFloat>();
-        let is_bytes = self.holds == Holds::Bytes && object.is_instance_of::<PyBytes>();
+        let is_bytes = self.holds == ParamContents::Bytes && object.is_instance_of::<PyBytes>();
         let array = if is_plain || is_bytes { None } else { given.array(object)? };
         match array {
-            Some(array) if self.holds == Holds::Bytes && array.byte_count() == self.bytes as usize => {
+            Some(array) if self.holds == ParamContents::Bytes && array.byte_count() == self.bytes as usize => {
                 Ok((Value::Bytes(array.contents(what)?), None))
             }
             Some(array) if !array.is_number() => {
@@ -375,14 +377,14 @@ impl PtxParam {
     /// integer or untyped bits of the same size.
     fn is_bits_of(&self, array: &Array<'_>) -> bool {
         let (kind, bytes) = array.dtype();
-        self.holds == Holds::Integer && !b"iub".contains(&kind) && bytes == self.bytes as usize
+        self.holds == ParamContents::Integer && !b"iub".contains(&kind) && bytes == self.bytes as usize
     }
 
     fn value(&self, object: &Bound<'_, PyAny>, what: &dyn Fn() -> String) -> PyResult<Value> {
         match (self.holds, self.bytes) {
-            (Holds::Integer, bytes) => Ok(Value::Bits(scalar::integer(object, bytes * 8, what)?)),
-            (Holds::Float, bytes) => Ok(Value::Bits(scalar::float(object, bytes, what)?)),
-            (Holds::Bytes, bytes) => Ok(Value::Bytes(structure(object, bytes, what)?)),
+            (ParamContents::Integer, bytes) => Ok(Value::Bits(scalar::integer(object, bytes * 8, what)?)),
+            (ParamContents::Float, bytes) => Ok(Value::Bits(scalar::float(object, bytes, what)?)),
+            (ParamContents::Bytes, bytes) => Ok(Value::Bytes(structure(object, bytes, what)?)),
         }
     }
 }

@@ -54,7 +54,7 @@ pub(crate) fn watched<T: Send>(
     let raised = Raised::default();
     let done = if shares {
         let watchdog = Watchdog::new(limits);
-        py.detach(|| apart(&watchdog, &raised, work))
+        py.detach(|| run_on_thread(&watchdog, &raised, work))
     } else {
         let looker = raised.clone();
         let look = move |token: &CancelToken| looker.look(token);
@@ -68,7 +68,7 @@ pub(crate) fn watched<T: Send>(
 }
 
 /// Runs work on another thread. Meanwhile, the caller's thread checks for signals.
-fn apart<T: Send>(watchdog: &Watchdog, raised: &Raised, work: impl FnOnce(&Watchdog) -> T + Send) -> T {
+fn run_on_thread<T: Send>(watchdog: &Watchdog, raised: &Raised, work: impl FnOnce(&Watchdog) -> T + Send) -> T {
     thread::scope(|scope| {
         let (sender, receiver) = mpsc::channel::<()>();
         let worker = scope.spawn(move || {

@@ -83,7 +83,7 @@ impl Graph {
     /// Builds the dependence graph of operations, which are in program order.
     pub(super) fn new(ops: &[Op]) -> Graph {
         let mut edges: Vec<Edge> = Vec::new();
-        let mut users = vec![Users::default(); Locations::PLACES];
+        let mut users = vec![Users::default(); Locations::LOCATION_LIMIT];
         let (mut streams, mut others) = (BTreeMap::new(), Accesses::default());
         // Index of the latest edge that begins at each operation.
         let mut last = vec![usize::MAX; ops.len()];
@@ -99,12 +99,12 @@ impl Graph {
                     }
                 }
             };
-            for place in op.footprint.reads.places() {
+            for place in op.footprint.reads.numbers() {
                 let Some(users) = users.get_mut(usize::from(place)) else { continue };
                 users.writer.into_iter().for_each(|writer| wait(writer, AFTER_WRITE));
                 users.readers.push(to);
             }
-            for place in op.footprint.writes.places() {
+            for place in op.footprint.writes.numbers() {
                 let Some(users) = users.get_mut(usize::from(place)) else { continue };
                 users.writer.into_iter().for_each(|writer| wait(writer, AFTER_WRITE));
                 users.readers.drain(..).for_each(|reader| wait(reader, AFTER_READ));

@@ -1,7 +1,7 @@
 //! Linking: concatenates the pieces of a function's code, resolves branch targets, and verifies
 //! that the instruction words decode into the planned bundles.
 
-use halfbyte_isa::vp1::bundle::LINE;
+use halfbyte_isa::vp1::bundle::WORDS_PER_LINE;
 use halfbyte_isa::vp1::{Inst, Opcode, Unit, bundles};
 
 use super::op::{Label, target_field};
@@ -48,10 +48,10 @@ pub(super) fn link(kernel: &str, pieces: Vec<Piece>) -> Result<Vec<Word>, Layout
         let (Some(field), Some(target)) = (target_field(&word.inst), word.target) else { continue };
         let to = start(target)?;
         let to = packed.starts.get(to).copied().unwrap_or_default();
-        let distance = i64::from(to / LINE) - at as i64 / i64::from(LINE);
+        let distance = i64::from(to / WORDS_PER_LINE) - at as i64 / i64::from(WORDS_PER_LINE);
         word.inst.set(field, distance as u64);
         if word.inst.get_signed(field) != distance {
-            let limit = (field.max() as usize / 2) * LINE as usize;
+            let limit = (field.max() as usize / 2) * WORDS_PER_LINE as usize;
             return Err(LayoutError::TooLong { kernel: kernel.to_owned(), words: packed.words.len(), limit });
         }
     }
@@ -73,7 +73,7 @@ fn check_words(kernel: &str, planned: &[Planned], packed: &Packed) -> Result<(),
             (Some(_), None) => false,
             (None, inst) => inst.is_none_or(is_nop),
         });
-        let aligned = !plan.aligned || at.is_multiple_of(LINE);
+        let aligned = !plan.aligned || at.is_multiple_of(WORDS_PER_LINE);
         if at != start || !aligned || !same.all(|same| same) {
             return Err(wrong(start as usize));
         }

@@ -133,7 +133,7 @@ fn kernels_reach_their_bounds() {
 /// Tests loops of random operations. The last block stores some of the registers, so that the
 /// comparison of memory includes their values.
 #[test]
-fn random_loops_do_what_they_did() {
+fn pipelined_random_loops_match_sequential_execution() {
     let mut random = Random(4);
     let counter = Locations::register(RegFile::R, 30).union(Locations::flags(3, 0xff));
     let kept = counter.union(Locations::register(RegFile::A, 31));

@@ -79,7 +79,7 @@ pub(crate) fn pipeline(block: &[Op], live: Locations, bundles: u32, zero: Option
 fn rename(block: &[Op], values: &Values, live: Locations, times: &Times, zero: Option<u8>) -> Option<Vec<Op>> {
     let interval = times.interval as usize;
     // For each location, `true` for each bundle of the interval in which the location is in use.
-    let mut taken = vec![vec![false; interval]; Locations::PLACES];
+    let mut taken = vec![vec![false; interval]; Locations::LOCATION_LIMIT];
     let spans: Vec<(usize, usize)> = values.values.iter().map(|value| span(value, times)).collect();
     let rows = |value: u32| {
         let (start, length) = spans.get(value as usize).copied().unwrap_or_default();
@@ -87,7 +87,7 @@ fn rename(block: &[Op], values: &Values, live: Locations, times: &Times, zero: O
     };
     // A location that is live after the loop cannot be used. The same is true for `$r31`, which
     // always reads as 0.
-    for place in live.union(Locations::register(RegFile::R, R_ZERO)).places() {
+    for place in live.union(Locations::register(RegFile::R, R_ZERO)).numbers() {
         taken.get_mut(usize::from(place)).into_iter().for_each(|rows| rows.fill(true));
     }
     let fixed = values.clusters.iter().filter(|cluster| cluster.step.is_none()).flat_map(|cluster| &cluster.values);
@@ -104,7 +104,7 @@ fn rename(block: &[Op], values: &Values, live: Locations, times: &Times, zero: O
     let mut moves = vec![0i8; values.clusters.len()];
     for (index, step) in order {
         let cluster = values.clusters.get(index)?;
-        let place = |value: u32, by: i8| Locations::moved(values.values.get(value as usize)?.place, by);
+        let place = |value: u32, by: i8| Locations::offset_by(values.values.get(value as usize)?.place, by);
         let free = |by: &i8, taken: &[Vec<bool>]| {
             cluster.values.iter().all(|&value| {
                 place(value, *by)

@@ -3,7 +3,7 @@
 
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::row::RegFile;
-use halfbyte_isa::vp1::bundle::LINE;
+use halfbyte_isa::vp1::bundle::WORDS_PER_LINE;
 use halfbyte_isa::vp1::domain::{Next, Target};
 use halfbyte_isa::vp1::fields as f;
 use halfbyte_isa::vp1::footprint::Locations;
@@ -109,9 +109,9 @@ pub(super) fn run(words: &[u32], state: &mut State) -> (u32, u32) {
             Next::Fall | Next::Jump { taken: Some(0), .. } => {}
             Next::Exit { .. } => break,
             Next::Jump { target: Target::Relative(lines), .. } => {
-                let line = (fall - 1) / LINE;
+                let line = (fall - 1) / WORDS_PER_LINE;
                 assert_eq!(pc, fall, "a branch in a delay slot");
-                after = Some(line.wrapping_add_signed(lines) * LINE);
+                after = Some(line.wrapping_add_signed(lines) * WORDS_PER_LINE);
                 backward += u32::from(after <= Some(fall - bundle.words()));
             }
             next => unreachable!("{next:?}"),
@@ -149,7 +149,7 @@ pub(super) fn random_op(random: &mut Random) -> Op {
 }
 
 #[test]
-fn random_blocks_do_what_they_did_in_order() {
+fn scheduled_blocks_match_sequential_execution() {
     let mut random = Random(1);
     let (mut sequential, mut packed) = (0, 0);
     for _ in 0..20_000 {
@@ -226,7 +226,7 @@ fn random_blocks(random: &mut Random) -> Vec<Vec<Op>> {
 }
 
 #[test]
-fn random_functions_go_where_they_went() {
+fn scheduled_functions_match_sequential_execution() {
     let mut random = Random(2);
     for _ in 0..10_000 {
         let blocks = random_blocks(&mut random);

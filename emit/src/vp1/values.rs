@@ -105,8 +105,8 @@ impl Values {
         let mut finder = Finder {
             ops,
             values: Vec::new(),
-            current: vec![None; Locations::PLACES],
-            initial: vec![None; Locations::PLACES],
+            current: vec![None; Locations::LOCATION_LIMIT],
+            initial: vec![None; Locations::LOCATION_LIMIT],
             leaders: Vec::new(),
             steps: Vec::new(),
             fixed: Vec::new(),
@@ -179,7 +179,7 @@ impl Finder<'_> {
         let Some(op) = self.ops.get(number as usize) else { return };
         let footprint = op.footprint;
         let mut used: Vec<(u8, u32)> = Vec::new();
-        for place in footprint.reads.places() {
+        for place in footprint.reads.numbers() {
             let value = self.find(place);
             if let Some(value) = self.values.get_mut(value as usize) {
                 value.uses.push((number, 0));
@@ -187,7 +187,7 @@ impl Finder<'_> {
             used.push((place, value));
         }
         let made: Vec<(u8, u32)> =
-            footprint.writes.places().map(|place| (place, self.add(place, Some(number)))).collect();
+            footprint.writes.numbers().map(|place| (place, self.add(place, Some(number)))).collect();
         let (mut named_uses, mut named_defs) = (Locations::EMPTY, Locations::EMPTY);
         for (index, inst) in op.insts().enumerate() {
             for slot in inst.registers().iter().filter(|slot| is_renamed(slot.file)) {
@@ -227,7 +227,7 @@ impl Finder<'_> {
 
     /// Connects the values at the end of an iteration with the values at the start of the next one.
     fn close(&mut self, live: Locations) {
-        for place in 0..Locations::PLACES {
+        for place in 0..Locations::LOCATION_LIMIT {
             let initial = self.initial.get(place).copied().flatten();
             let Some(last) = self.current.get(place).copied().flatten() else { continue };
             if initial == Some(last) {

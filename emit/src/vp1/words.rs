@@ -3,7 +3,7 @@
 //! nops to the planned bundles. It never adds bundles.
 
 use halfbyte_isa::object::Loc;
-use halfbyte_isa::vp1::bundle::LINE;
+use halfbyte_isa::vp1::bundle::WORDS_PER_LINE;
 use halfbyte_isa::vp1::{Inst, Opcode, Unit};
 
 use super::op::Label;
@@ -80,7 +80,8 @@ impl State {
         let (first, last) = ends(units);
         let end = self.place + units.count_ones();
         let separate = self.place == 0 || first <= self.last;
-        (separate && end <= LINE && (self.place == 0 || !aligned)).then_some(State { place: end % LINE, last })
+        (separate && end <= WORDS_PER_LINE && (self.place == 0 || !aligned))
+            .then_some(State { place: end % WORDS_PER_LINE, last })
     }
 }
 
@@ -188,10 +189,10 @@ mod tests {
         (1..16)
             .filter(|units| begins.0 && units & begins.1 == needed)
             .filter(|&units| start == 0 || ends(units).0 <= last)
-            .filter(|units| start + units.count_ones() <= LINE)
+            .filter(|units| start + units.count_ones() <= WORDS_PER_LINE)
             .filter_map(|units| {
                 let count = units.count_ones();
-                Some(count + fewest(rest, (start + count) % LINE, ends(units).1)?)
+                Some(count + fewest(rest, (start + count) % WORDS_PER_LINE, ends(units).1)?)
             })
             .min()
     }
@@ -215,7 +216,7 @@ mod tests {
             let found: Vec<_> = bundles(&words).collect();
             assert_eq!(found.iter().map(|(at, _)| *at).collect::<Vec<_>>(), packed.starts, "{plans:?}");
             for ((at, bundle), (needed, aligned)) in found.iter().zip(&plans) {
-                assert!(!aligned || at % LINE == 0, "{plans:?}");
+                assert!(!aligned || at % WORDS_PER_LINE == 0, "{plans:?}");
                 let units = Unit::ALL.into_iter().filter(|&unit| bundle.inst(unit).is_some());
                 let units: Units = units.map(|unit| 1 << unit as u32).sum();
                 assert_eq!(units & needed, *needed, "{plans:?}");

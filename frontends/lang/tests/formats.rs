@@ -94,7 +94,7 @@ fn below(random: &mut u64, most: usize) -> usize {
 
 /// Checks the formatting of a text. Returns `false` if the text is invalid and so cannot be
 /// checked.
-fn holds(name: &str, text: &str) -> bool {
+fn check_formatting(name: &str, text: &str) -> bool {
     let Ok(module) = read(text, "k.hb", &StdOnly) else { return false };
     let once = format(text).unwrap_or_else(|errors| panic!("{name} reads, and is not formatted: {errors:?}"));
     assert_eq!(format(&once).unwrap(), once, "{name}: formatted again");
@@ -112,7 +112,7 @@ fn holds(name: &str, text: &str) -> bool {
 fn all_texts_that_read_are_formatted_to_the_same() {
     let (mut plain, mut language) = (0, 0);
     for (name, text) in texts() {
-        if holds(&name, &text) {
+        if check_formatting(&name, &text) {
             *(if is_language(&text) { &mut language } else { &mut plain }) += 1;
         }
     }
@@ -120,7 +120,7 @@ fn all_texts_that_read_are_formatted_to_the_same() {
 }
 
 #[test]
-fn other_blanks_are_written_alike() {
+fn restores_randomly_changed_spaces() {
     let (mut random, mut count) = (1, 0);
     for (name, text) in texts() {
         if !is_language(&text) || text.contains("kernel @") || read(&text, "k.hb", &StdOnly).is_err() {

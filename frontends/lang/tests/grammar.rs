@@ -149,7 +149,7 @@ fn shallowest(ways: &[Node]) -> usize {
 }
 
 #[test]
-fn what_the_grammar_makes_the_parser_takes() {
+fn the_parser_accepts_sentences_of_the_grammar() {
     let rules = rules();
     let mut random = Random(7);
     let mut seen = 0;
@@ -333,7 +333,7 @@ fn texts() -> Vec<(String, String)> {
 }
 
 #[test]
-fn what_the_parser_takes_the_grammar_has() {
+fn the_grammar_accepts_valid_texts() {
     let rules = rules();
     let mut count = 0;
     for (name, text) in texts() {

@@ -61,7 +61,7 @@ fn long_chains_of_operators_are_no_nesting() {
 }
 
 #[test]
-fn work_without_end() {
+fn rejects_programs_that_expand_too_far() {
     refused(&kernel("  unroll for i in 0..65536 { unroll for j in 0..65536 { n += 1 } }"), "million expressions");
     refused(&kernel("  unroll for i in 0..65536 { unroll for j in 0..65536 { } }"), "million expressions");
     refused(&kernel("  unroll for i in 0..99999999999 { }"), "unrolled");
@@ -89,7 +89,7 @@ fn work_without_end() {
 
 /// Compile-time evaluation terminates. A call that exceeds the limit is inlined instead.
 #[test]
-fn evaluation_without_end() {
+fn limits_compile_time_evaluation() {
     let long = "fn long(n: i32) -> i32 {\n  var s = 0\n  for k in 0..n { s += k * k }\n  s\n}\n\
                 fn endless() -> i32 {\n  var s = 0\n  while s == s { s += 1 }\n  s\n}\n";
     let text = |lines: &str| format!("{long}{}", kernel(lines));

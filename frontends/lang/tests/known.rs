@@ -159,7 +159,7 @@ fn known_values_are_accepted_as_numbers() {
 }
 
 #[test]
-fn what_stands_after_a_known_exit_is_not_made() {
+fn omits_code_after_a_constant_exit() {
     let ir = lowered(&kernel("var n = 1\n if n == 1 {\n y[0] = 5\n return\n }\n y[0] = 6")).unwrap();
     assert!(ir.contains("const.i32 5") && !ir.contains("const.i32 6"), "{ir}");
     let ir =
@@ -184,7 +184,7 @@ fn refused(lines: &str, parts: &[&str]) {
 }
 
 #[test]
-fn the_part_that_is_not_known_is_named() {
+fn names_the_part_that_is_not_constant() {
     let unknown = "this value is not a compile-time constant";
     refused("const c = twice(3) + a", &[unknown, "`a` is an argument of the launch"]);
     refused("let p = extract(w, twice(a))", &[unknown, "`a` is an argument"]);

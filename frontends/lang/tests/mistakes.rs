@@ -69,7 +69,7 @@ fn answer(case: &str) -> String {
 }
 
 #[test]
-fn each_is_answered_at_its_place() {
+fn reports_each_mistake_at_its_position() {
     let bless = std::env::var_os("HALFBYTE_BLESS").is_some();
     let (mut wrong, mut count) = (String::new(), 0);
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mistakes");

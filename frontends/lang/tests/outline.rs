@@ -7,7 +7,7 @@ const TEXT: &str = "fn f(a: i32) -> i32 {\n  var s = a\n  for k in 0..4 {\n    s
                     kernel k(y: out i32) {\n  let (p, q) = g(1)\n  y[0] = f(p)\n}\n";
 
 #[test]
-fn statements_are_those_without_others_in_them() {
+fn lists_statements_without_nested_statements() {
     let items = outline(TEXT);
     let text = |span: &Span| &TEXT[span.start as usize..span.end as usize];
     let statements: Vec<&str> = items[0].statements.iter().map(text).collect();
@@ -19,7 +19,7 @@ fn statements_are_those_without_others_in_them() {
 }
 
 #[test]
-fn names_know_what_sets_them() {
+fn names_link_to_their_assignments() {
     let items = outline(TEXT);
     let text = |span: Span| &TEXT[span.start as usize..span.end as usize];
     let names: Vec<(&str, bool, &str)> =

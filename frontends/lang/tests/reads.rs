@@ -23,7 +23,7 @@ fn body(lines: &str) -> Vec<String> {
 }
 
 #[test]
-fn numbers_take_the_type_of_what_they_meet() {
+fn untyped_numbers_take_the_type_of_the_other_operand() {
     assert_eq!(body("let p = b + 1"), ["%0 = const.i8 1", "%p = add.i8 %b, %0"]);
     assert_eq!(body("let p = 2 * h"), ["%0 = const.f16 2.0", "%p = fmul.f16 %0, %h"]);
     assert_eq!(body("let p = v + 3"), ["%0 = const.i8x4 3", "%p = add.i8x4 %v, %0"]);
@@ -119,7 +119,7 @@ fn places_inside_of_functions_are_their_own() {
 }
 
 #[test]
-fn functions_that_nobody_calls_may_be_right_for_some_types_and_numbers_only() {
+fn uncalled_functions_need_one_valid_instantiation() {
     for text in [
         "fn f<T>(a: T) -> T { fsqrt(a) }",
         "fn f<T>(a: T) -> i8x16 { trunc(a) }",
@@ -143,7 +143,7 @@ fn functions_of_the_library_are_right_without_a_call() {
 }
 
 #[test]
-fn what_is_in_the_language() {
+fn detects_the_kernel_language() {
     for text in [
         "kernel k() {}",
         "\n; c\n  fn f() {}",

@@ -17,7 +17,7 @@ fn shown(source: &str) -> Vec<&str> {
 }
 
 #[test]
-fn signs_of_operators_are_theirs_and_names_are_names() {
+fn separates_signedness_suffixes_from_names() {
     assert_eq!(shown("a <_u b"), ["a", "<_u", "b", ""]);
     assert_eq!(shown("a <_sum"), ["a", "<", "_sum", ""]);
     assert_eq!(shown("a>>_u=2"), ["a", ">>_u=", "2", ""]);
@@ -59,7 +59,7 @@ fn by_tokens(text: &str) -> bool {
 }
 
 #[test]
-fn it_is_as_tokens_say() {
+fn detection_agrees_with_the_tokens() {
     #[rustfmt::skip]
     let parts = [
         "kernel", "fn", "struct", "const", "include", "kernels", "9fn", "a", "_b", "%c", "%", "@k", "\"s\"", "\"", "\\", "\"\\\"{\"",

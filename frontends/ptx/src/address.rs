@@ -122,7 +122,7 @@ impl Import<'_> {
         if let (Some(key), Some(index)) = (key, index) {
             self.indices.insert(key, index);
         }
-        let wide = self.keep && index.is_some();
+        let wide = self.keeps_intrinsics && index.is_some();
         Some(Address { base, index, scale, wide, offset: constant, known_align })
     }
 

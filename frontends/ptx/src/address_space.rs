@@ -92,7 +92,7 @@ impl Import<'_> {
 
     /// Imports an instruction that computes an address in shared or local memory. Returns `false`
     /// for other instructions.
-    pub(crate) fn own_addresses(&mut self, inst: &Inst) -> bool {
+    pub(crate) fn private_address_inst(&mut self, inst: &Inst) -> bool {
         let bits = inst.ty(0).bits();
         let value = match (inst.opcode, inst.operands.get(1)) {
             (Opcode::MOV_ADDRESS | Opcode::CVTA_ADDRESS, Some(operand)) => {
@@ -162,7 +162,7 @@ impl Import<'_> {
     }
 
     /// Returns the address of an access to shared or local memory.
-    pub(crate) fn own_place(&mut self, inst: &Inst, space: PtxSpace) -> Option<Address> {
+    pub(crate) fn private_access_address(&mut self, inst: &Inst, space: PtxSpace) -> Option<Address> {
         let address = inst.operands.iter().find_map(|operand| match operand {
             Operand::Memory(address) => Some(*address),
             _ => None,

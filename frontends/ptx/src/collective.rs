@@ -220,7 +220,7 @@ impl Import<'_> {
         };
         let first = if inst.row().mnemonic == "atom" { 2 } else { 1 };
         let mut args: Vec<Value> = (first..inst.operands.len()).map(|i| self.atomic_operand(inst, i, ty)).collect();
-        let Some(address) = self.place_of(inst) else { return };
+        let Some(address) = self.access_address(inst) else { return };
         let Some(mem) = self.mem(&address, 0, ty.bytes()) else { return };
         args.push(address.base);
         args.extend(address.index);
@@ -251,7 +251,7 @@ impl Import<'_> {
     /// Returns the address of an atomic operation on several adjacent elements, which must be
     /// aligned to `bytes`, their total size. Reports an error if the alignment is not proved.
     pub(crate) fn place_of_all(&mut self, inst: &Inst, bytes: u32) -> Option<Address> {
-        let address = self.place_of(inst)?;
+        let address = self.access_address(inst)?;
         if address.known_align < bytes {
             self.refuse(
                 "an atomic operation on several elements whose alignment is not proved has no counterpart in the IR",

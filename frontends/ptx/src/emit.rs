@@ -33,7 +33,7 @@ pub(crate) struct Import<'a> {
     pub may_alias: bool,
     /// Set if an instruction without a corresponding op becomes a PTX intrinsic instead of several
     /// ops.
-    pub keep: bool,
+    pub keeps_intrinsics: bool,
     /// Set if products and sums that PTX permits to fuse become fused multiply-adds.
     pub contract: bool,
     /// Numbers of the products and sums that PTX permits the assembler to fuse.
@@ -147,7 +147,7 @@ fn with_parameters_checked<T>(
         types: &types,
         shape: options.shape,
         may_alias: options.may_alias,
-        keep: options.keep,
+        keeps_intrinsics: options.keep,
         contract: options.contract,
         fusable: if options.keep || options.contract { fusable(&function) } else { HashSet::new() },
         code: IrBuilder::new(Builder::new(crate::ir_name(&entry.name))),
@@ -447,12 +447,12 @@ impl<'a> Import<'a> {
     fn inst(&mut self, inst: &Inst) {
         let done = self.memory(inst)
             || self.collective(inst)
-            || self.own_addresses(inst)
+            || self.private_address_inst(inst)
             || self.special_inst(inst)
             || self.integer(inst)
             || self.float(inst)
             || self.video(inst)
-            || self.keep && self.emit_intrinsic(inst);
+            || self.keeps_intrinsics && self.emit_intrinsic(inst);
         if !done {
             self.emit_meaning(inst);
         }

@@ -25,7 +25,7 @@ impl Import<'_> {
             ABS_F16 | ABS_BF16 | ABS_F32 | ABS_F64 => self.plain(inst, Op::Fabs),
             DIV_F32 | DIV_F64 => self.arithmetic(inst, Op::Fdiv),
             SQRT_F32 | SQRT_F64 => self.arithmetic(inst, Op::Fsqrt),
-            SQRT_APPROX_F32 if !self.keep => self.plain(inst, Op::Fsqrt),
+            SQRT_APPROX_F32 if !self.keeps_intrinsics => self.plain(inst, Op::Fsqrt),
             RSQRT_F32 => self.plain(inst, elementary(Function::Rsqrt)),
             SIN_F32 => self.plain(inst, elementary(Function::Sin)),
             COS_F32 => self.plain(inst, elementary(Function::Cos)),
@@ -76,7 +76,7 @@ impl Import<'_> {
         let flushes_apart = flags.ftz && matches!(op, Op::Fmul | Op::Ffma);
         if self.fusable.contains(&self.number) {
             flags.contract = self.contract && !flushes_apart;
-            if self.keep && !self.contract {
+            if self.keeps_intrinsics && !self.contract {
                 return None;
             }
         }

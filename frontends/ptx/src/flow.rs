@@ -51,7 +51,7 @@ impl End {
 
 /// Sequence of instructions that becomes one block. A guarded sequence becomes two blocks: one with
 /// a branch, and one with the instructions.
-struct Run {
+struct GuardedRange {
     insts: Range<usize>,
     /// Set if the instructions must not execute if their guard is false.
     guarded: bool,
@@ -59,7 +59,7 @@ struct Run {
     ended_by: Option<usize>,
 }
 
-impl Run {
+impl GuardedRange {
     /// Returns the number of the instruction after the sequence.
     fn next(&self) -> usize {
         self.ended_by.map_or(self.insts.end, |place| place + 1)
@@ -82,7 +82,7 @@ pub(crate) fn nodes(entry: &Entry) -> Vec<Node> {
             Some(first)
         })
         .collect();
-    let last: usize = runs.iter().map(Run::nodes).sum();
+    let last: usize = runs.iter().map(GuardedRange::nodes).sum();
     // Returns the number of the block that starts at an instruction. The last block is the exit at
     // the end of the kernel.
     let at = |place: usize| {
@@ -125,7 +125,7 @@ pub(crate) fn nodes(entry: &Entry) -> Vec<Node> {
 
 /// Splits the instructions into sequences that become blocks. A sequence starts at a label, after a
 /// terminator, and at a guarded instruction that must be in a separate block.
-fn runs(entry: &Entry) -> Vec<Run> {
+fn runs(entry: &Entry) -> Vec<GuardedRange> {
     let insts = &entry.body.insts;
     let mut leads = vec![false; insts.len() + 1];
     for label in &entry.body.labels {
@@ -153,7 +153,7 @@ fn runs(entry: &Entry) -> Vec<Run> {
                 place += 1;
             }
         }
-        let run = Run { insts: start..place, guarded, ended_by };
+        let run = GuardedRange { insts: start..place, guarded, ended_by };
         place = run.next();
         runs.push(run);
     }

@@ -23,7 +23,7 @@ const MOST_INSTS: usize = 1 << 16;
 
 /// Number of repetitions of the two passes that resolve constant addresses and promote variables to
 /// registers.
-const MOST_ROUNDS: usize = 4;
+const PROMOTION_ROUNDS: usize = 4;
 
 /// Maximum depth of nested calls.
 const MOST_DEPTH: usize = 64;
@@ -47,14 +47,14 @@ pub(crate) fn inline<'e>(entry: &'e Entry, given: &'e [Loc], function_locs: &[Ve
     let mut bodies = functions.map(|code| &code.body).chain([&entry.body]);
     let carries = bodies.any(|body| body.insts.iter().any(Inst::reads_carry));
     let (body, locs) = (Body::default(), Vec::new());
-    let mut inliner = Inliner { entry, function_locs, carries, body, locs, active: Vec::new() };
+    let mut inliner = Inliner { entry, function_locs, reads_carry: carries, body, locs, active: Vec::new() };
     if inliner.kernel(given).is_none() {
         return Inlined { entry: Cow::Borrowed(entry), locs: Cow::Borrowed(given) };
     }
     let Inliner { mut body, mut locs, .. } = inliner;
     // If an address is stored in memory, it becomes constant only after that memory has been
     // promoted to a register. So the passes are repeated.
-    for _ in 0..MOST_ROUNDS {
+    for _ in 0..PROMOTION_ROUNDS {
         constant_address::resolve(&mut body, &mut locs);
         into_registers(&mut body, &mut locs);
     }
@@ -66,7 +66,7 @@ struct Inliner<'e> {
     entry: &'e Entry,
     function_locs: &'e [Vec<Loc>],
     /// Set if an instruction reads the carry flag.
-    carries: bool,
+    reads_carry: bool,
     body: Body,
     locs: Vec<Loc>,
     /// Functions that are being inlined, outermost first.
@@ -158,7 +158,7 @@ impl Inliner<'_> {
                 return None;
             }
             let loc = locs.get(number as usize).copied().unwrap_or_default();
-            let inst = moved(inst, instance);
+            let inst = renumbered(inst, instance);
             match (inst.operands.first(), instance.end) {
                 (Some(&Operand::Call { callee: Callee::Function(function), .. }), _) => {
                     self.call(&inst, function, loc)?;
@@ -205,13 +205,13 @@ impl Inliner<'_> {
         self.clear_carry(None, loc)?;
         self.begin(code, &instance, &given, loc);
         for (&to, from) in code.params.iter().zip(arguments) {
-            self.pass(to, from, &instance, loc);
+            self.copy_argument(to, from, &instance, loc);
         }
         self.insts(&code.body, locs, &instance)?;
         self.place(end);
         self.clear_carry(inst.guard, loc)?;
         for (&from, to) in code.results.iter().zip(results) {
-            self.give(from, to, &instance, inst.guard, loc);
+            self.copy_result(from, to, &instance, inst.guard, loc);
         }
         self.active.pop();
         Some(())
@@ -220,7 +220,7 @@ impl Inliner<'_> {
     /// Emits an instruction that clears the carry flag, if any instruction reads the flag. A call
     /// does not preserve the carry flag.
     fn clear_carry(&mut self, guard: Option<Guard>, loc: Loc) -> Option<()> {
-        if self.carries {
+        if self.reads_carry {
             let sum = self.body.registers.declare("%sum", Type::B32, None)?;
             let words = [Token::Cc, Token::Type(Type::U32)].into_iter().collect();
             let operands = [Operand::Register(sum), Operand::Number(0), Operand::Number(0)].into_iter().collect();
@@ -258,7 +258,7 @@ impl Inliner<'_> {
     }
 
     /// Emits the copy of an argument to the callee's parameter.
-    fn pass(&mut self, to: FormalLocation, from: Operand, instance: &Instance, loc: Loc) {
+    fn copy_argument(&mut self, to: FormalLocation, from: Operand, instance: &Instance, loc: Loc) {
         match to {
             FormalLocation::Register(reg) => {
                 let to = Reg(reg.0 + instance.registers);
@@ -281,7 +281,7 @@ impl Inliner<'_> {
     }
 
     /// Emits the copy of a result to the caller's operand.
-    fn give(&mut self, from: FormalLocation, to: Operand, instance: &Instance, guard: Option<Guard>, loc: Loc) {
+    fn copy_result(&mut self, from: FormalLocation, to: Operand, instance: &Instance, guard: Option<Guard>, loc: Loc) {
         let from = match from {
             FormalLocation::Register(reg) => Operand::Register(Reg(reg.0 + instance.registers)),
             FormalLocation::Frame(number) => {
@@ -364,7 +364,7 @@ fn before_branches(body: &Body) -> impl Iterator<Item = &Inst> {
 
 /// Returns a copy of an instruction with the register, label, table and variable numbers of the new
 /// body.
-fn moved(inst: &Inst, instance: &Instance) -> Inst {
+fn renumbered(inst: &Inst, instance: &Instance) -> Inst {
     let mut inst = inst.clone();
     inst.rename(|_, reg| if reg == Reg::CARRY { reg } else { Reg(reg.0 + instance.registers) });
     let frame = |number: u32| instance.frame.get(number as usize).copied().unwrap_or(number);

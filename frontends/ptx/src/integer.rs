@@ -78,7 +78,7 @@ impl Import<'_> {
                 let distance = self.distance(signed, whole, a, b);
                 self.code.op(Op::Add, whole, &[distance, c])
             }
-            (ADD_CC | ADDC | SUB_CC | SUBC | MAD_CC | MADC, None) => self.carried(inst, whole),
+            (ADD_CC | ADDC | SUB_CC | SUBC | MAD_CC | MADC, None) => self.carry_sum(inst, whole),
             (MUL_WIDE, None) => self.wide_product(inst),
             (MAD_WIDE, None) => {
                 let product = self.wide_product(inst);
@@ -122,12 +122,12 @@ impl Import<'_> {
                 self.truth(inst, p)
             }
             (SELP, None) => {
-                let ty = self.chosen(inst, whole);
+                let ty = self.result_type(inst, whole);
                 let (a, b, p) = (self.operand(inst, 1, ty), self.operand(inst, 2, ty), self.operand(inst, 3, Type::I1));
                 self.code.select(p, a, b)
             }
             (SLCT_INT, None) => {
-                let ty = self.chosen(inst, whole);
+                let ty = self.result_type(inst, whole);
                 let (a, b, c) =
                     (self.operand(inst, 1, ty), self.operand(inst, 2, ty), self.operand(inst, 3, Type::I32));
                 let zero = self.code.constant(Type::I32, 0);
@@ -136,7 +136,7 @@ impl Import<'_> {
             }
             (CVT_INT, None) => self.cast_int(inst),
             (MOV | CVTA, None) => {
-                let ty = self.chosen(inst, whole);
+                let ty = self.result_type(inst, whole);
                 self.operand(inst, 1, ty)
             }
             (MOV_PACK, None) => self.pack(inst),
@@ -152,7 +152,7 @@ impl Import<'_> {
 
     /// Returns the type of the instruction's result, or `otherwise` if the result's type has
     /// another width. The type of the result needs no casts of values that are only moved.
-    fn chosen(&self, inst: &Inst, otherwise: Type) -> Type {
+    fn result_type(&self, inst: &Inst, otherwise: Type) -> Type {
         let written = self.function.writes(self.number).next();
         written
             .map(|(_, val)| self.types.get(val))
@@ -224,7 +224,7 @@ impl Import<'_> {
 
     /// Emits a sum or difference that reads the carry flag, writes the flag, or does both. The flag
     /// after a difference is the carry of `a + ~b + 1`, which is set if there is no borrow.
-    fn carried(&mut self, inst: &Inst, ty: Type) -> Value {
+    fn carry_sum(&mut self, inst: &Inst, ty: Type) -> Value {
         use Opcode::*;
         let first = match inst.opcode {
             MAD_CC | MADC => self.product(inst, ty),
@@ -414,7 +414,7 @@ impl Import<'_> {
 
     fn pack(&mut self, inst: &Inst) -> Value {
         let Some(Operand::Vector(parts)) = inst.operands.get(1) else { return self.code.constant(Type::I32, 0) };
-        let whole = self.chosen(inst, integer(inst.ty(0).bits()));
+        let whole = self.result_type(inst, integer(inst.ty(0).bits()));
         let bits = inst.ty(0).bits() / parts.len().max(1) as u32;
         let lane = whole.lane_type();
         let part = if lane.bits() == bits { lane } else { integer(bits) };

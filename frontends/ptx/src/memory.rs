@@ -106,7 +106,7 @@ impl Import<'_> {
                 types = vec![if element.bits() < 8 { Type::I8 } else { of_memory(element) }];
             }
             if self.is_narrow(inst) {
-                types = vec![wide(bytes)];
+                types = vec![single_access_type(bytes)];
             }
             if is_untraced {
                 untraced.types.extend(&types);
@@ -221,7 +221,7 @@ impl Import<'_> {
             Some(Operand::Vector(regs)) => regs.iter().collect(),
             _ => return,
         };
-        let Some(address) = self.place_of(inst) else { return };
+        let Some(address) = self.access_address(inst) else { return };
         let (bytes, count) = (element.bits() / 8, regs.len() as u32);
         let whole = match self.whole(&address, bytes * count) {
             Ok(whole) => whole.map(|ty| self.load_at(&address, ty, 0)),
@@ -258,7 +258,7 @@ impl Import<'_> {
             let ty = if ty.bits() == element.bits() && ty != Type::PTR { ty } else { of_memory(element) };
             values.push(self.convert(value, ty));
         }
-        let Some(address) = self.place_of(inst) else { return };
+        let Some(address) = self.access_address(inst) else { return };
         let (bytes, count) = (element.bits() / 8, values.len() as u32);
         match self.whole(&address, bytes * count) {
             Ok(None) => {}
@@ -339,14 +339,14 @@ impl Import<'_> {
             );
             return Err(());
         }
-        Ok(Some(wide(bytes)))
+        Ok(Some(single_access_type(bytes)))
     }
 
     /// Returns `true` for a vector access to elements of less than 32 bits that becomes a single
     /// access. Splitting the loaded value costs nothing in PTX, but other targets need an
     /// instruction per element.
     fn is_narrow(&self, inst: &Inst) -> bool {
-        self.keep && count(inst) > 1 && inst.ty(0).bits() < 32 && strength(inst).is_none()
+        self.keeps_intrinsics && count(inst) > 1 && inst.ty(0).bits() < 32 && strength(inst).is_none()
     }
 
     fn load_at(&mut self, address: &Address, ty: Type, bytes: u32) -> Option<Value> {
@@ -371,9 +371,9 @@ impl Import<'_> {
     }
 
     /// Returns the address of the first element that an instruction accesses.
-    pub(crate) fn place_of(&mut self, inst: &Inst) -> Option<Address> {
+    pub(crate) fn access_address(&mut self, inst: &Inst) -> Option<Address> {
         if let Some(space) = self.parameters.private_space(self.function, self.number, inst) {
-            return self.own_place(inst, space);
+            return self.private_access_address(inst, space);
         }
         let operand = inst.operands.iter().find_map(|operand| match operand {
             Operand::Memory(address) => Some(*address),
@@ -403,7 +403,7 @@ impl Import<'_> {
 }
 
 /// Returns the type of a single access of `bytes` bytes.
-fn wide(bytes: u32) -> Type {
+fn single_access_type(bytes: u32) -> Type {
     match bytes {
         16 => Type::I8X16,
         bytes => integer(8 * bytes),

@@ -362,7 +362,7 @@ impl Parameters {
                     Def::Phi(vals) => work.extend(vals.iter().map(|&val| (function.resolve(val), access))),
                     &Def::Inst(number, old) => {
                         work.extend(old.map(|old| (function.resolve(old), access)));
-                        self.demand(function, (val, number), access, &mut work, &mut unclear);
+                        self.require_address(function, (val, number), access, &mut work, &mut unclear);
                     }
                 }
             }
@@ -407,7 +407,7 @@ impl Parameters {
                 let vals = operand.registers().filter_map(|reg| function.read(number, reg));
                 vals.map(move |val| (val, i, is_base))
             });
-            let mut misused = read.filter_map(|(val, i, is_base)| self.misused(val, inst, i, is_base));
+            let mut misused = read.filter_map(|(val, i, is_base)| self.space_error(val, inst, i, is_base));
             if let Some((message, expected)) = misused.next() {
                 wrong.push(ParameterError::Space { inst: number, message, expected });
             }
@@ -422,7 +422,7 @@ impl Parameters {
 
     /// Returns the error message and the expected form if an instruction uses an address of the
     /// wrong space.
-    fn misused(&self, val: Val, inst: &Inst, i: usize, is_base: bool) -> Option<(&'static str, &'static str)> {
+    fn space_error(&self, val: Val, inst: &Inst, i: usize, is_base: bool) -> Option<(&'static str, &'static str)> {
         let is_constant = |place: &&Parameter| matches!(place.of, Origin::Variable(Var { space: Space::Const, .. }));
         let (spaces, sources) = (self.spaces(val), self.sources(val));
         if is_base && spaces & (OF_SHARED | OF_LOCAL) != 0 && (!sources.is_empty() || spaces.count_ones() > 1) {
@@ -461,7 +461,7 @@ impl Parameters {
     /// Processes an instruction whose result must be an address: adds the operands that must be
     /// addresses to `work`, or marks a loaded parameter as a buffer. Adds a sum of two candidates
     /// to `unclear`.
-    fn demand(
+    fn require_address(
         &mut self,
         function: &Function<'_>,
         (val, number): (Val, usize),

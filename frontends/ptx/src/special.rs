@@ -130,8 +130,8 @@ impl Import<'_> {
     /// Emits the value of a special register that concerns the warp, such as the lane number.
     fn of_warp(&mut self, group: SpecialGroup) -> Value {
         match group {
-            SpecialGroup::Lane if self.keep => return self.code.builder.here(Op::LaneId),
-            SpecialGroup::Warp if self.keep => return self.code.builder.here(Op::SubgroupId),
+            SpecialGroup::Lane if self.keeps_intrinsics => return self.code.builder.here(Op::LaneId),
+            SpecialGroup::Warp if self.keeps_intrinsics => return self.code.builder.here(Op::SubgroupId),
             _ => {}
         }
         if group == SpecialGroup::Warps {

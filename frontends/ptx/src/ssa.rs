@@ -49,7 +49,7 @@ pub(crate) struct Function<'e> {
     writes: Vec<Vec<(Reg, Val)>>,
     /// Replacement of each value, indexed by its number. A removed phi has another value as its
     /// replacement, and any other value has itself.
-    same: Vec<Val>,
+    replacements: Vec<Val>,
 }
 
 type State = HashMap<Reg, Val>;
@@ -77,7 +77,7 @@ impl<'e> Function<'e> {
             conditions: HashMap::new(),
             reads: vec![Vec::new(); count],
             writes: vec![Vec::new(); count],
-            same: Vec::new(),
+            replacements: Vec::new(),
         };
         function.build();
         function
@@ -86,7 +86,7 @@ impl<'e> Function<'e> {
     /// Returns the value that replaces a value after the removal of redundant phis.
     pub(crate) fn resolve(&self, val: Val) -> Val {
         let mut val = val;
-        while let Some(&next) = self.same.get(val.0 as usize).filter(|&&next| next != val) {
+        while let Some(&next) = self.replacements.get(val.0 as usize).filter(|&&next| next != val) {
             val = next;
         }
         val
@@ -122,7 +122,7 @@ impl<'e> Function<'e> {
     fn value(&mut self, def: Def, reg: Reg) -> Val {
         let val = Val(self.defs.len() as u32);
         self.defs.push((def, reg));
-        self.same.push(val);
+        self.replacements.push(val);
         val
     }
 
@@ -290,7 +290,7 @@ impl<'e> Function<'e> {
                     let mut others = vals.iter().map(|&val| self.resolve(val)).filter(|&val| val != phi);
                     match others.next() {
                         Some(first) if others.all(|val| val == first) => {
-                            if let Some(same) = self.same.get_mut(phi.0 as usize) {
+                            if let Some(same) = self.replacements.get_mut(phi.0 as usize) {
                                 *same = first;
                             }
                             changed = true;

@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_came_in_goes_out() {
+    fn keeps_dtype_and_shape_of_the_input() {
         let array = |name: &str, shape: &[u64]| Array {
             dtype: Dtype::from_name(name).unwrap_or(Dtype::BYTES),
             shape: shape.to_vec(),

@@ -12,7 +12,7 @@ use super::array::Array;
 use super::names::{Name, param_names};
 use super::picture::size_of;
 use super::print::Sign;
-use super::{Loaded, Loader, MAX_BYTES, Value, ValueKind, brief};
+use super::{Loaded, Loader, MAX_BYTES, Value, ValueKind, shortened};
 
 /// The argument bytes of a launch, and its expected results.
 #[derive(Clone, PartialEq, Debug)]
@@ -123,7 +123,7 @@ pub fn bind_after(
     };
     let find = |(name, span): &Name| {
         let found = params.iter().enumerate().find(|(_, param)| param.name == *name);
-        let unknown = || Diagnostic::new(*span, format!("`{}` is not a parameter", brief(name)));
+        let unknown = || Diagnostic::new(*span, format!("`{}` is not a parameter", shortened(name)));
         found.ok_or_else(|| unknown().expected(format!("one of: {}", param_names(&names(&|_| true), name))))
     };
     let mut inside: Vec<(usize, &Name, u64, Span)> = Vec::new();

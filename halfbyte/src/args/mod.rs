@@ -27,7 +27,7 @@ use crate::files::FileError;
 pub use crate::files::{Loader, MAX_FILE_BYTES};
 use array::Array;
 pub use raw::{is_like_file, unread_format};
-pub use syntax::{Cursor, brief};
+pub use syntax::{Cursor, shortened};
 
 /// The maximum size in bytes of a buffer that `zeros` or `random` creates.
 pub const MAX_BYTES: u64 = 1 << 28;
@@ -235,7 +235,7 @@ impl Value {
                 // For an integer out of range, the message of the lane conversion is clearer.
                 Some(_) if is_integer(magnitude) => (bad.message, bad.expected),
                 Some(range) => {
-                    (format!("`{}` is not a valid {}", brief(text), ty.lane_type()), format!("an integer, {range}"))
+                    (format!("`{}` is not a valid {}", shortened(text), ty.lane_type()), format!("an integer, {range}"))
                 }
                 None => (bad.message, bad.expected),
             };
@@ -256,7 +256,7 @@ impl Value {
                 Ok(())
             }
             _ => {
-                let message = format!("`0x{}` is not the bits of {ty}", brief(digits));
+                let message = format!("`0x{}` is not the bits of {ty}", shortened(digits));
                 Err(Diagnostic::new(self.span, message).expected(format!("0x0 to {most:#x}")))
             }
         }
@@ -264,7 +264,7 @@ impl Value {
 
     fn file(&self, name: &str, kind: ParamKind, loader: &Loader) -> Result<Loaded, Diagnostic> {
         let ty = kind.ty();
-        let wrong = |file: &str, reason: String| Diagnostic::new(self.span, format!("{}: {reason}", brief(file)));
+        let wrong = |file: &str, reason: String| Diagnostic::new(self.span, format!("{}: {reason}", shortened(file)));
         let is = |file: &str, extension: &str| {
             Path::new(file).extension().is_some_and(|found| found.eq_ignore_ascii_case(extension))
         };

@@ -6,7 +6,7 @@ use std::path::Path;
 use halfbyte_ir::Type;
 
 use super::array::{Array, Dtype};
-use super::brief;
+use super::shortened;
 
 /// Splits a value into path, dtype and shape. Returns `None` for a path alone.
 pub(super) fn split(name: &str) -> Option<(&str, &str, &str)> {
@@ -19,7 +19,7 @@ pub(super) fn split(name: &str) -> Option<(&str, &str, &str)> {
 
 /// File name extensions of known formats that are not supported, with the formats' names. The raw
 /// bytes of such a file are hardly ever the intended contents of a buffer.
-const UNREAD: [(&str, &str); 13] = [
+const UNSUPPORTED_FORMATS: [(&str, &str); 13] = [
     ("jpg", "JPEG"),
     ("jpeg", "JPEG"),
     ("gif", "GIF"),
@@ -43,7 +43,7 @@ fn extension(name: &str) -> Option<String> {
 /// format.
 pub fn unread_format(name: &str) -> Option<&'static str> {
     let extension = extension(name)?;
-    UNREAD.iter().find(|(end, _)| *end == extension).map(|&(_, format)| format)
+    UNSUPPORTED_FORMATS.iter().find(|(end, _)| *end == extension).map(|&(_, format)| format)
 }
 
 /// Returns `true` if a value without `@` was probably meant as a file name: its extension is
@@ -71,12 +71,12 @@ pub(super) fn array(dtype: &str, shape: &str, ty: Type) -> Result<Array, (String
             "i8" | "i16" | "i32" | "i64" => " (the IR's integers have no sign)",
             _ => "",
         };
-        return Err((format!("`{}` is not a dtype{hint}", brief(dtype)), expected()));
+        return Err((format!("`{}` is not a dtype{hint}", shortened(dtype)), expected()));
     };
     if !fitting.contains(&dtype) {
         return Err((format!("the dtype {dtype} does not fit {ty}"), expected()));
     }
-    let large = |_| (format!("`{}` is too large a shape", brief(shape)), "dimensions such as 480x640".to_owned());
+    let large = |_| (format!("`{}` is too large a shape", shortened(shape)), "dimensions such as 480x640".to_owned());
     let shape = shape.split('x').map(str::parse).collect::<Result<Vec<u64>, _>>().map_err(large)?;
     Ok(Array { dtype, shape })
 }

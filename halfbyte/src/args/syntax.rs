@@ -85,7 +85,7 @@ impl<'s> Cursor<'s> {
         if text.is_empty() {
             return Err(self.unexpected(what));
         }
-        let wrong = || Diagnostic::new(span, format!("`{}` is invalid here", brief(text))).expected(what);
+        let wrong = || Diagnostic::new(span, format!("`{}` is invalid here", shortened(text))).expected(what);
         magnitude(text).map(|value| (value, span)).ok_or_else(wrong)
     }
 
@@ -99,7 +99,7 @@ impl<'s> Cursor<'s> {
         let span = Span { start: self.here(), end: (self.at + length) as u32 };
         let message = match rest.get(..length) {
             None | Some("") => "the line ends too early".into(),
-            Some(found) => format!("unexpected `{}`", brief(found)),
+            Some(found) => format!("unexpected `{}`", shortened(found)),
         };
         Diagnostic::new(span, message).expected(expected)
     }
@@ -120,7 +120,7 @@ impl<'s> Cursor<'s> {
             ValueKind::Zeros { ty: None, count }
         } else if self.eat("zeros:") {
             let (name, span) = self.name("a type")?;
-            let unknown = || Diagnostic::new(span, format!("`{}` is not a type", brief(name))).expected(TYPES);
+            let unknown = || Diagnostic::new(span, format!("`{}` is not a type", shortened(name))).expected(TYPES);
             let ty = Type::from_name(name).ok_or_else(unknown)?;
             self.expect(":")?;
             ValueKind::Zeros { ty: Some(ty), count: self.integer(COUNT)?.0 }
@@ -167,7 +167,7 @@ const VALUE: &str = "a value: a number, a [list], @file.npy, zeros(N), random(N,
 const TYPES: &str = "a type such as i8x4, f16x2 or i32";
 
 /// Shortens a piece of the input, so that it fits in a message.
-pub fn brief(text: &str) -> String {
+pub fn shortened(text: &str) -> String {
     match text.char_indices().nth(40) {
         Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),
         None => text.to_owned(),

@@ -11,7 +11,7 @@ use super::ir_name;
 
 /// The PTX output for a kernel of a PTX text.
 #[derive(Clone, Debug)]
-pub struct GivenBack {
+pub struct PtxOutput {
     /// The code of the output kernel.
     pub code: KernelCode,
     /// The output is the original kernel, not the compiled one.
@@ -29,13 +29,13 @@ pub struct GivenBack {
 /// as good, and optimises freely. Otherwise the output is the compiled kernel. It keeps the
 /// original directives for the launch and the assembler, such as `.reqntid`, `.maxnreg` and pragmas
 /// against loop unrolling.
-pub fn give_back(read: &ParsedFile, code: KernelCode, is_packed: bool) -> GivenBack {
+pub fn select_output(read: &ParsedFile, code: KernelCode, is_packed: bool) -> PtxOutput {
     let name = code.info.signature.name();
     let number = read.module.entries.iter().position(|entry| ir_name(&entry.name) == name);
     let found = number.and_then(|number| read.module.entries.get(number).zip(read.locs.get(number)));
     let compiled = code.words.clone().downcast();
     let (Some((entry, locs)), Some(ptx::PtxKernel { sm, kernel })) = (found, compiled) else {
-        return GivenBack { code, is_own: false, is_packed };
+        return PtxOutput { code, is_own: false, is_packed };
     };
     let is_alone = entry.variables.iter().all(|variable| variable.addresses.is_empty());
     let has = |inst: &Inst| inst.since().suffix.is_none() && inst.since().is_supported_by(sm);
@@ -49,7 +49,7 @@ pub fn give_back(read: &ParsedFile, code: KernelCode, is_packed: bool) -> GivenB
         kernel.version = kernel.version.max(read.module.version);
         let words = ptx::PtxKernel { sm, kernel }.into();
         let code = KernelCode { words, locs: locs.clone(), parts: Vec::new(), stats: Vec::new(), ..code };
-        return GivenBack { code, is_own: true, is_packed: false };
+        return PtxOutput { code, is_own: true, is_packed: false };
     }
     let mut kernel = kernel;
     if entry.blocks != BlockLimit::Any {
@@ -62,5 +62,5 @@ pub fn give_back(read: &ParsedFile, code: KernelCode, is_packed: bool) -> GivenB
         entry.body.pragmas.iter().map(|pragma| format!(".pragma {};", pragma.text)).collect();
     pragmas.dedup();
     kernel.entry.hints.extend(pragmas);
-    GivenBack { code: KernelCode { words: ptx::PtxKernel { sm, kernel }.into(), ..code }, is_own: false, is_packed }
+    PtxOutput { code: KernelCode { words: ptx::PtxKernel { sm, kernel }.into(), ..code }, is_own: false, is_packed }
 }

@@ -28,7 +28,7 @@ mod host;
 use halfbyte_isa::ptx::module::Entry;
 use halfbyte_isa::ptx::text::ParsedFile;
 
-pub use back::{GivenBack, give_back};
+pub use back::{PtxOutput, select_output};
 #[cfg(feature = "cache")]
 pub use cache::Cache;
 use halfbyte_import::{Imported, Refused};

@@ -20,9 +20,9 @@ pub(crate) fn resolve<'a>(text: &str, args: &[Type], result: Type) -> Result<Int
     let mut inst = template.inst;
     for &(slot, placeholder) in &template.slots {
         let number = placeholder_number(placeholder);
-        inst.set(slot.field, if slot.file == RegFile::Pred { number } else { number * APART }.into());
+        inst.set(slot.field, if slot.file == RegFile::Pred { number } else { number * REGISTER_STRIDE }.into());
     }
-    let constant = template.constant.map(|(_, operand)| usize::from(1 + operand) * usize::from(APART));
+    let constant = template.constant.map(|(_, operand)| usize::from(1 + operand) * usize::from(REGISTER_STRIDE));
     Ok(Box::new(move |operands, out| {
         let mut registers = Registers { gpr: [0; 256], pred: [false; 8], constant };
         for (number, operand) in operands.iter().enumerate() {
@@ -41,7 +41,7 @@ pub(crate) fn resolve<'a>(text: &str, args: &[Type], result: Type) -> Result<Int
 
 /// Distance between the numbers of the general registers of consecutive operands. Each operand may
 /// take four registers. Predicate registers have consecutive numbers.
-const APART: u8 = 4;
+const REGISTER_STRIDE: u8 = 4;
 
 /// Returns the index of the value that replaces a placeholder: 0 for the result, then the operands.
 /// A template has at most six operands.
@@ -78,8 +78,8 @@ impl Registers {
             return;
         }
         let halves = words.iter().flat_map(|&word| [word as u32, (word >> 32) as u32]);
-        let registers = self.gpr.iter_mut().skip(number * usize::from(APART));
-        for (register, half) in registers.zip(halves).take(APART.into()) {
+        let registers = self.gpr.iter_mut().skip(number * usize::from(REGISTER_STRIDE));
+        for (register, half) in registers.zip(halves).take(REGISTER_STRIDE.into()) {
             *register = half;
         }
     }
@@ -89,7 +89,7 @@ impl Registers {
         if ty == Type::I1 {
             words[0] = self.pred[0].into();
         } else {
-            for (i, &register) in self.gpr.iter().take(APART.into()).enumerate() {
+            for (i, &register) in self.gpr.iter().take(REGISTER_STRIDE.into()).enumerate() {
                 words[i / 2] |= u64::from(register) << (i % 2 * 32);
             }
         }

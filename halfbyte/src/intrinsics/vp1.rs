@@ -19,7 +19,7 @@ use halfbyte_isa::vp1::template::{Placeholder, Template, TemplateItem, Words};
 pub(crate) fn resolve<'a>(text: &str, args: &[Type], result: Type) -> Result<IntrinsicFn<'a>, String> {
     let files = args.iter().map(|&ty| file(ty)).collect::<Result<Vec<_>, _>>()?;
     let template = Template::parse(text, file(result)?, &files).map_err(|error| error.to_string())?;
-    let run = |step: &TemplateItem| Run::new(step, files.len());
+    let run = |step: &TemplateItem| TemplateStep::new(step, files.len());
     let runs = template.steps.iter().map(run).collect::<Result<Vec<_>, _>>()?;
     let values = vec![0; 1 + files.len() + usize::from(template.temporaries)];
     // All calls may share the processor state, because each call reads only registers that it has
@@ -78,14 +78,14 @@ fn from_register(ty: Type, value: Value, lanes: &mut [u64]) {
 }
 
 /// A step of a template.
-enum Run {
-    Bundle(Placed),
+enum TemplateStep {
+    Bundle(BundleStep),
     /// Sets `$vx` to the operand or result with this index.
     Extra(usize),
 }
 
 /// A bundle of the text, with registers assigned to its placeholders.
-struct Placed {
+struct BundleStep {
     bundle: Bundle,
     /// The register of each operand or result in the bundle, and whether the bundle reads or writes
     /// it.
@@ -101,7 +101,7 @@ struct HeldValue {
 
 /// Distance between the numbers of the registers of consecutive operands. Each operand may take
 /// four registers.
-const APART: u8 = 4;
+const REGISTER_STRIDE: u8 = 4;
 
 /// Returns the index of the value that replaces a placeholder: the result, an operand or a
 /// temporary. Returns `None` for flags, whose register numbers are already assigned.
@@ -114,24 +114,24 @@ fn index(placeholder: Placeholder, operands: usize) -> Option<usize> {
     }
 }
 
-impl Run {
-    fn new(step: &TemplateItem, operands: usize) -> Result<Run, String> {
+impl TemplateStep {
+    fn new(step: &TemplateItem, operands: usize) -> Result<TemplateStep, String> {
         match step {
-            TemplateItem::Bundle(words) => Placed::new(words, operands).map(Run::Bundle),
-            TemplateItem::MoveToVx(value) => Ok(Run::Extra(index(*value, operands).unwrap_or_default())),
+            TemplateItem::Bundle(words) => BundleStep::new(words, operands).map(TemplateStep::Bundle),
+            TemplateItem::MoveToVx(value) => Ok(TemplateStep::Extra(index(*value, operands).unwrap_or_default())),
         }
     }
 
     fn step(&self, state: &mut State, values: &mut [Value]) {
         match self {
-            Run::Bundle(placed) => placed.step(state, values),
-            Run::Extra(value) => state.vx = values.get(*value).copied().unwrap_or(0).to_le_bytes(),
+            TemplateStep::Bundle(placed) => placed.step(state, values),
+            TemplateStep::Extra(value) => state.vx = values.get(*value).copied().unwrap_or(0).to_le_bytes(),
         }
     }
 }
 
-impl Placed {
-    fn new(words: &Words, operands: usize) -> Result<Placed, String> {
+impl BundleStep {
+    fn new(words: &Words, operands: usize) -> Result<BundleStep, String> {
         let mut insts = words.insts.clone();
         let mut slots = Vec::new();
         // A register number that the text itself contains. Operands are not assigned to the same
@@ -148,9 +148,9 @@ impl Placed {
             if inst.shares(slot.field) {
                 number = given.unwrap_or_default();
             } else if slot.part == 0 {
-                first += APART;
-                if given.is_some_and(|given| given / APART == first / APART) {
-                    first += APART;
+                first += REGISTER_STRIDE;
+                if given.is_some_and(|given| given / REGISTER_STRIDE == first / REGISTER_STRIDE) {
+                    first += REGISTER_STRIDE;
                 }
                 inst.set(slot.field, u64::from(first));
                 number = first;
@@ -159,7 +159,7 @@ impl Placed {
         }
         let words: Vec<u32> = insts.iter().map(|inst| inst.word()).collect();
         let bundle = Bundle::new(&words).map_err(|error| error.to_string())?;
-        Ok(Placed { bundle, slots })
+        Ok(BundleStep { bundle, slots })
     }
 
     fn step(&self, state: &mut State, values: &mut [Value]) {

@@ -45,14 +45,14 @@ pub fn compile_kernels(
     watch: &mut Watch<'_>,
 ) -> Result<Compiled, CompileError> {
     let mut all = Compiled::default();
-    let work = OfModule { kernels, begin: || Compiler::new(module, options) };
+    let work = ModuleBatches { kernels, begin: || Compiler::new(module, options) };
     let mut left = 0..kernels.len();
     let fill = |batch: &mut Range<usize>| {
         *batch = left.start..left.end.min(left.start + at_once(options.threads, left.start));
         left.start = batch.end;
         batch.start < batch.end
     };
-    let mut gathered = Gathered::new(|compiled| {
+    let mut gathered = ResultCollector::new(|compiled| {
         all.push(compiled);
         Ok(())
     });
@@ -75,12 +75,12 @@ fn at_once(threads: NonZero<usize>, before: usize) -> usize {
 type Results = Vec<Result<(KernelCode, Stats), CompileError>>;
 
 /// Compilation of kernels in a module. A batch is a range of kernel indices.
-struct OfModule<'k, F> {
+struct ModuleBatches<'k, F> {
     kernels: &'k [Kernel],
     begin: F,
 }
 
-impl<'a, F: Fn() -> Compiler<'a> + Sync> Batches for OfModule<'_, F> {
+impl<'a, F: Fn() -> Compiler<'a> + Sync> Batches for ModuleBatches<'_, F> {
     type Batch = Range<usize>;
     type State = Compiler<'a>;
     type Done = Results;
@@ -97,18 +97,18 @@ impl<'a, F: Fn() -> Compiler<'a> + Sync> Batches for OfModule<'_, F> {
 
 /// Compilation of kernels that are parsed for this purpose only. The passes modify the parsed
 /// kernels in place.
-struct InPlace<F> {
+struct TextBatches<F> {
     begin: F,
 }
 
 /// A batch of parsed kernels, whose allocations are reused for the next batch.
 #[derive(Default)]
-struct Read {
+struct ParsedBatch {
     kernels: Vec<Kernel>,
     count: usize,
 }
 
-impl Read {
+impl ParsedBatch {
     /// Parses the next kernels of the text, at most `most`. Returns `false` if the text has no more
     /// kernels.
     fn fill(&mut self, text: &mut Kernels<'_>, most: usize) -> bool {
@@ -126,8 +126,8 @@ impl Read {
     }
 }
 
-impl<'a, F: Fn() -> Compiler<'a> + Sync> Batches for InPlace<F> {
-    type Batch = Read;
+impl<'a, F: Fn() -> Compiler<'a> + Sync> Batches for TextBatches<F> {
+    type Batch = ParsedBatch;
     type State = Compiler<'a>;
     type Done = Results;
 
@@ -135,23 +135,23 @@ impl<'a, F: Fn() -> Compiler<'a> + Sync> Batches for InPlace<F> {
         (self.begin)()
     }
 
-    fn work(&self, compiler: &mut Compiler<'a>, batch: &mut Read, watch: &mut Watch<'_>) -> Results {
+    fn work(&self, compiler: &mut Compiler<'a>, batch: &mut ParsedBatch, watch: &mut Watch<'_>) -> Results {
         let kernels = batch.kernels.iter_mut().take(batch.count);
         kernels.map(|kernel| compiler.compile_in_place(kernel, watch)).collect()
     }
 }
 
 /// Receiver of the compiled kernels, in the order of the kernels.
-struct Gathered<D> {
+struct ResultCollector<D> {
     done: D,
-    failed: Failed,
+    failed: UnsupportedOps,
     /// The error that ended the compilation.
     error: Option<CompileError>,
 }
 
-impl<D: FnMut((KernelCode, Stats)) -> Result<(), CompileError>> Gathered<D> {
-    fn new(done: D) -> Gathered<D> {
-        Gathered { done, failed: Failed::default(), error: None }
+impl<D: FnMut((KernelCode, Stats)) -> Result<(), CompileError>> ResultCollector<D> {
+    fn new(done: D) -> ResultCollector<D> {
+        ResultCollector { done, failed: UnsupportedOps::default(), error: None }
     }
 
     /// Adds the results of a batch. Returns `false` if the compilation must end.
@@ -294,14 +294,14 @@ fn compile_each(
     let locator = Locator::of_text(text);
     let begin = || Compiler::of(file, locator.clone(), options, options.targets.legality(options.target));
     let mut kernels = Kernels::new(text);
-    let mut gathered = Gathered::new(done);
+    let mut gathered = ResultCollector::new(done);
     let mut before = 0;
-    let fill = |batch: &mut Read| {
+    let fill = |batch: &mut ParsedBatch| {
         let is_filled = batch.fill(&mut kernels, at_once(options.threads, before));
         before += batch.count;
         is_filled
     };
-    spread(options.threads, &InPlace { begin }, fill, |done| gathered.add(done), watch);
+    spread(options.threads, &TextBatches { begin }, fill, |done| gathered.add(done), watch);
     let rest = || kernels.finish().map_err(|wrong| begin().invalid("", wrong));
     gathered.finish(rest).map_err(|error| {
         // The source kernels are parsed again for the messages, because the compilation changed
@@ -314,9 +314,9 @@ fn compile_each(
 /// The unsupported ops of the kernels compiled so far. They do not end the compilation, unlike all
 /// other errors.
 #[derive(Default)]
-struct Failed(Vec<Refused>);
+struct UnsupportedOps(Vec<Refused>);
 
-impl Failed {
+impl UnsupportedOps {
     fn is_none(&self) -> bool {
         self.0.is_empty()
     }

@@ -229,7 +229,7 @@ impl<O: Observer> Machine<'_, O> {
                 idle = LivelockDetector::default();
             }
         }
-        match group.stuck() {
+        match group.lowest_waiting_item() {
             Some(misfit) => Err(self.misfit(misfit, first, slots)),
             None => Ok(()),
         }
@@ -244,7 +244,7 @@ impl<O: Observer> Machine<'_, O> {
     /// Stores the two results of an item's barrier or collective operation: a number or predicate,
     /// and a second predicate.
     fn give(&mut self, item: u32, slot: &mut ItemState, [number, answer]: [u64; 2]) {
-        let Some(step) = self.stands_at(&slot.position) else { return };
+        let Some(step) = self.last_executed(&slot.position) else { return };
         let Some(value) = self.code.kernel.result(step.inst) else { return };
         let given = if step.op == Op::Elect { answer } else { number };
         let mut lanes = [0; MAX_LANES];
@@ -257,14 +257,14 @@ impl<O: Observer> Machine<'_, O> {
     }
 
     /// Returns the instruction that an item has executed last.
-    fn stands_at(&self, position: &Position) -> Option<&PreparedInst> {
+    fn last_executed(&self, position: &Position) -> Option<&PreparedInst> {
         let steps = self.code.blocks.get(position.block).and_then(|of| self.code.steps.get(of.clone()))?;
         steps.get(position.step.checked_sub(1)?)
     }
 
     fn stopped(&self, number: u32, first: u32, slots: &[ItemState], kind: TrapKind) -> Fault {
         let slot = slots.get(number as usize);
-        let step = slot.and_then(|slot| self.stands_at(&slot.position));
+        let step = slot.and_then(|slot| self.last_executed(&slot.position));
         let inst = step.map_or(Inst::from_u32(0), |step| step.inst);
         self.trap(first + number, inst, kind)
     }
@@ -278,9 +278,9 @@ impl<O: Observer> Machine<'_, O> {
     fn dead(&self, group: &Group, first: u32, slots: &[ItemState]) -> Fault {
         let asked = |number: u32| {
             let slot = slots.get(number as usize);
-            slot.and_then(|slot| self.stands_at(&slot.position)).map_or(0, |step| step.inst.as_u32())
+            slot.and_then(|slot| self.last_executed(&slot.position)).map_or(0, |step| step.inst.as_u32())
         };
-        match group.dead(asked) {
+        match group.find_deadlocked_item(asked) {
             DeadlockedItem::Waits(misfit) => self.misfit(misfit, first, slots),
             DeadlockedItem::Polls(number, parties) => self.stopped(number, first, slots, TrapKind::Deadlock(parties)),
         }

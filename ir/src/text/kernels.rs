@@ -93,7 +93,7 @@ mod tests {
     const GOOD: &str = "kernel @a(%x: i32) {\n^entry:\n  ret\n}\nkernel @b() {\n^entry:\n  %i = item_id\n  ret\n}\n";
 
     #[test]
-    fn kernels_are_those_of_the_module_whatever_becomes_of_the_one_before() {
+    fn returns_the_same_kernels_as_read() {
         let module = read(GOOD).unwrap();
         let mut kernels = Kernels::new(GOOD);
         for expected in &module.kernels {
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_may_say_its_version_and_another_one_is_refused_by_name() {
+    fn rejects_an_unsupported_version() {
         for head in ["halfbyte 1\n", "; axpy\n\nhalfbyte 1 ; the first\n"] {
             assert_eq!(read(&format!("{head}{GOOD}")).unwrap().to_string(), read(GOOD).unwrap().to_string());
         }
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_no_kernel_behind_a_fault_but_its_own_faults_are_found() {
+    fn reports_errors_of_kernels_after_a_faulty_kernel() {
         let text =
             format!("{GOOD}kernel @a() {{\n^entry:\n  ret\n}}\nkernel @c() {{\n^entry:\n  %i = item\n  ret\n}}\n");
         let mut kernels = Kernels::new(&text);

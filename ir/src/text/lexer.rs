@@ -359,7 +359,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn eight_bytes_are_told_apart_as_one_is() {
+    fn classifies_eight_bytes_like_single_bytes() {
         for byte in 0..=u8::MAX {
             for at in 0..8 {
                 for others in [b'a', b' ', 0x80, 0xff] {

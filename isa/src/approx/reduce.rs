@@ -23,7 +23,7 @@ pub const WORDS: usize = 6;
 /// Leading bits of 2 / pi that contribute only multiples of 2 pi are skipped. The following 192
 /// bits are used. The bits after these are dropped, which is an error below 2^-135 of pi/2. The
 /// distance of an f32 from a multiple of pi/2 is at least 2^-40.
-pub(super) fn quarters(x: f64) -> (u32, Pair) {
+pub(super) fn reduce_by_half_pi(x: f64) -> (u32, Pair) {
     let bits = x.to_bits();
     // An f32 has at most 24 significant bits: x is `significand * 2^exponent`.
     let significand = (bits & 0xF_FFFF_FFFF_FFFF | 1 << 52) >> 29;
@@ -46,15 +46,15 @@ pub(super) fn quarters(x: f64) -> (u32, Pair) {
     let quarter = (high >> 126) as u32;
     let (high, low) = (high << 2 | low >> 126, low << 2);
     if high >> 127 == 0 {
-        return (quarter, part(high, low));
+        return (quarter, fraction_to_pair(high, low));
     }
     let (below, carry) = (!low).overflowing_add(1);
-    let Pair { high, low } = part((!high).wrapping_add(carry.into()), below);
+    let Pair { high, low } = fraction_to_pair((!high).wrapping_add(carry.into()), below);
     (quarter + 1, Pair::new(-high, -low))
 }
 
 /// Converts a 256-bit binary fraction to a double-double. `high` holds the upper 128 bits.
-fn part(high: u128, low: u128) -> Pair {
+fn fraction_to_pair(high: u128, low: u128) -> Pair {
     let zeros = high.leading_zeros().min(127);
     let top = high << zeros | (low >> 1) >> (127 - zeros);
     let scale = power(-f64::from(zeros));

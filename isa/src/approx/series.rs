@@ -4,7 +4,7 @@
 //! difference. Quotients of integers are computed at compile time.
 
 use super::real::{Pair, Real, power};
-use super::reduce::quarters;
+use super::reduce::reduce_by_half_pi;
 
 /// ln 2.
 pub const LN_2: Pair = Pair::new(f64::from_bits(0x3FE6_2E42_FEFA_39EF), f64::from_bits(0x3C7A_BC9E_3B39_803F));
@@ -80,7 +80,7 @@ pub(super) fn sin_cos<R: Real>(x: f64, cosine: bool) -> R {
     let (quarter, r) = if magnitude < QUARTER_PI {
         (0, R::of(magnitude))
     } else {
-        let (quarter, part) = quarters(magnitude);
+        let (quarter, part) = reduce_by_half_pi(magnitude);
         (quarter, R::constant(part) * R::constant(HALF_PI))
     };
     let quarter = quarter + u32::from(cosine);

@@ -86,7 +86,7 @@ pub enum TemplateError {
 
 /// Distance between the register numbers that replace the placeholders, so that each value may be a
 /// quad. Also the distance in bytes between the constants that replace placeholders.
-const APART: u8 = 4;
+const PLACEHOLDER_DISTANCE: u8 = 4;
 
 fn name(placeholder: Placeholder) -> String {
     match placeholder {
@@ -132,7 +132,7 @@ impl Template {
             if slot.file.constant().is_some_and(|c| c.0 == number) {
                 continue;
             }
-            let placeholder = match if slot.file == RegFile::Pred { number } else { number / APART } {
+            let placeholder = match if slot.file == RegFile::Pred { number } else { number / PLACEHOLDER_DISTANCE } {
                 0 => Placeholder::Result,
                 n => Placeholder::Operand(n - 1),
             };
@@ -153,7 +153,7 @@ impl Template {
         }
         for operand in row.operands {
             let OperandKind::Const { bank, offset, .. } = operand.kind else { continue };
-            let n = (inst.get(offset) / u64::from(APART)) as u8;
+            let n = (inst.get(offset) / u64::from(PLACEHOLDER_DISTANCE)) as u8;
             match read.get_mut(usize::from(n)) {
                 Some(read) if operands.get(usize::from(n)) == Some(&WORD) => *read = true,
                 _ => return Err(TemplateError::Kind(format!("c[${n}]"))),
@@ -190,14 +190,14 @@ fn replace(text: &str, result: Value, operands: &[Value]) -> Result<String, Temp
             };
             let _ = match value.file {
                 RegFile::Pred => write!(line, "P{number}"),
-                _ => write!(line, "R{}", APART * number),
+                _ => write!(line, "R{}", PLACEHOLDER_DISTANCE * number),
             };
         } else if word.eq_ignore_ascii_case("c") && after.starts_with('[') {
             let (place, after) = after.split_once(']').ok_or(TemplateError::Constant)?;
             let place = place.strip_prefix("[$").ok_or(TemplateError::Constant)?;
             let n = place.parse::<u8>().ok().filter(|&n| usize::from(n) < operands.len());
             let n = n.ok_or_else(|| TemplateError::Placeholder(place.to_string(), operands.len()))?;
-            let _ = write!(line, "c[0x0][{:#x}]", APART * n);
+            let _ = write!(line, "c[0x0][{:#x}]", PLACEHOLDER_DISTANCE * n);
             rest = after;
             continue;
         } else {

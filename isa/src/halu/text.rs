@@ -65,7 +65,7 @@ pub fn read_word(line: &str) -> Result<u128, AsmError> {
         return Err(label.malformed("line", "an instruction, and no label"));
     }
     match code? {
-        Some(code) => code_word(&code, Position::ALONE),
+        Some(code) => code_word(&code, Position::SINGLE_LINE),
         None => {
             let end = Fragment { text: "", start: line.len() };
             Err(end.malformed("line", "an instruction"))

@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn windows_are_of_one_buffer() {
+    fn rejects_a_window_over_another_buffer() {
         let info = with_window();
         assert_eq!(read(&info).as_ref(), Ok(&info));
         let refused = |change: &dyn Fn(&mut Stream), number: usize| {
@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn tags_and_counts_are_held_to_what_there_is() {
+    fn rejects_tags_and_counts_out_of_range() {
         let (info, bytes) = (info(), info().to_bytes(vp1::TARGET));
         let at = bytes.len() - {
             let mut tiles = Vec::new();

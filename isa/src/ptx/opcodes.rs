@@ -238,9 +238,9 @@ macro_rules! opcodes {
                     CVTA_ADDRESS => m.address_of(false);
                 }
                 copy {
-                    CP_ASYNC => m.copy_async(Taken::All);
-                    CP_ASYNC_PART => m.copy_async(Taken::Bytes);
-                    CP_ASYNC_UNLESS => m.copy_async(Taken::Unless);
+                    CP_ASYNC => m.copy_async(CopiedBytes::All);
+                    CP_ASYNC_PART => m.copy_async(CopiedBytes::Bytes);
+                    CP_ASYNC_UNLESS => m.copy_async(CopiedBytes::Unless);
                     CP_ASYNC_COMMIT => m.effects.access = Some(Access::CommitCopies);
                     CP_ASYNC_WAIT => m.wait_for_copies();
                     CP_ASYNC_WAIT_ALL => m.effects.access = Some(Access::AwaitCopies { but: None });

@@ -7,7 +7,7 @@ mod operand;
 mod registers;
 
 pub use modifier::{Modifier, ModifierOrder};
-pub use operand::{Address, GROUP, LAST_FLAGS, Operand, OperandKind, ROTATE, Suffix};
+pub use operand::{Address, LAST_FLAGS, Operand, OperandKind, ROTATE, Suffix, WORDS_PER_GROUP};
 pub use registers::{InstClass, OperandRole, RegFile, RegSlot};
 
 use std::borrow::Borrow;
@@ -85,7 +85,7 @@ pub struct Alias {
     pub mnemonic: &'static str,
     /// The field values that the alias implies. The printer uses the alias for an instruction word
     /// with these values. An alias without values is accepted as input but never printed.
-    pub when: &'static [(Field, u64)],
+    pub implied_fields: &'static [(Field, u64)],
     /// Operands, in the order of the assembly text.
     pub operands: &'static [Operand],
 }
@@ -104,7 +104,7 @@ pub struct Row {
     /// The field values that identify the instruction.
     pub fixed: &'static [(Field, u64)],
     /// Alternative values of the last field in `fixed` that encode the same instruction.
-    pub twins: &'static [u64],
+    pub alternative_opcodes: &'static [u64],
     /// Modifiers, in the order in which they are printed.
     pub modifiers: &'static [Modifier],
     /// The order in which the parser accepts modifiers.
@@ -189,7 +189,7 @@ impl Row {
         let first = self.fixed.iter().fold((0, 0), set);
         let last = self.fixed.last().map(|f| f.0);
         let twin = move |&value: &u64| Some(set(first, &(last?, value)));
-        std::iter::once(first).chain(self.twins.iter().filter_map(twin))
+        std::iter::once(first).chain(self.alternative_opcodes.iter().filter_map(twin))
     }
 
     /// Returns every register operand of the row, the guard first.
@@ -337,7 +337,7 @@ pub fn self_check<'a>(
             }
         }
         for alias in row.aliases {
-            let given = alias.when.iter().map(|w| w.0).chain(alias.operands.iter().flat_map(Operand::fields));
+            let given = alias.implied_fields.iter().map(|w| w.0).chain(alias.operands.iter().flat_map(Operand::fields));
             for field in given.filter(|&f| row.fields().all(|g| g != f)) {
                 wrong(name, format!("its alias {} has {field:?}, which the row does not have", alias.mnemonic));
             }
@@ -377,7 +377,7 @@ mod tests {
         tags: &[],
         guard: None,
         fixed: &[(CODE, 1)],
-        twins: &[],
+        alternative_opcodes: &[],
         modifiers: &[Modifier { field: Field::new(12, 1, "m"), choices: &[("M", 1)], default: Some(0) }],
         order: ModifierOrder::Free,
         operands: &[Operand::reg("rd", OperandRole::Def, RegFile::Gpr, D)],
@@ -428,10 +428,12 @@ mod tests {
             mistakes(&[("A", &STRAY)]),
             ["A: a forbidden combination tests x@13+1, which the row does not have"]
         );
-        const ALIAS: Row =
-            Row { aliases: &[Alias { mnemonic: "ALSO", when: &[(Field::new(13, 1, "x"), 1)], operands: &[] }], ..GOOD };
+        const ALIAS: Row = Row {
+            aliases: &[Alias { mnemonic: "ALSO", implied_fields: &[(Field::new(13, 1, "x"), 1)], operands: &[] }],
+            ..GOOD
+        };
         assert_eq!(mistakes(&[("A", &ALIAS)]), ["A: its alias ALSO has x@13+1, which the row does not have"]);
-        const TWIN: Row = Row { twins: &[3, 2], ..GOOD };
+        const TWIN: Row = Row { alternative_opcodes: &[3, 2], ..GOOD };
         assert_eq!(mistakes(&[("A", &TWIN), ("B", &OTHER)]), ["A: its words are B's too"]);
         const OVER: Row = Row { overlaps: &[Field::new(11, 1, "i")], ..OVERLAP };
         assert_eq!(mistakes(&[("A", &OVER)]), [""; 0]);

@@ -93,7 +93,7 @@ pub enum Address {
 }
 
 /// VP1: the number of instruction words in a group, which is the unit of a branch distance.
-pub const GROUP: i64 = 4;
+pub const WORDS_PER_GROUP: i64 = 4;
 /// VP1: the greatest valid number of a flag register.
 pub const LAST_FLAGS: u64 = 3;
 /// VP1: the value of the `$c` bit selector that rotates a quad instead of choosing from a pair.

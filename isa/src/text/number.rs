@@ -36,7 +36,7 @@ impl FloatFormat {
     }
 
     /// Returns the exponent of the least significant bit of a subnormal.
-    const fn min_place(self) -> i32 {
+    const fn min_exponent(self) -> i32 {
         2 - (1 << (self.exponent - 1)) - self.fraction as i32
     }
 
@@ -50,8 +50,8 @@ impl FloatFormat {
     const fn parts(self, bits: u32) -> (u32, i32) {
         let fraction = bits & ((1 << self.fraction) - 1);
         match (bits & self.infinity()) >> self.fraction {
-            0 => (fraction, self.min_place()),
-            e => (fraction | 1 << self.fraction, self.min_place() + e as i32 - 1),
+            0 => (fraction, self.min_exponent()),
+            e => (fraction | 1 << self.fraction, self.min_exponent() + e as i32 - 1),
         }
     }
 
@@ -66,7 +66,7 @@ impl FloatFormat {
         };
         // A normal significand loses the low bits that the format cannot store. A subnormal
         // significand loses all bits below the format's least significant bit.
-        let shift = (52 - self.fraction as i32).max(self.min_place() - place);
+        let shift = (52 - self.fraction as i32).max(self.min_exponent() - place);
         if shift > 63 {
             return (0, Ordering::Less);
         }
@@ -74,7 +74,7 @@ impl FloatFormat {
         let rest = significand << (64 - shift);
         // `kept` includes the leading bit of a normal significand, so the sum below adds 1 to the
         // exponent field.
-        let exponent = (place + shift - self.min_place()) as u32;
+        let exponent = (place + shift - self.min_exponent()) as u32;
         if exponent >> self.exponent != 0 {
             return (self.infinity(), Ordering::Less);
         }

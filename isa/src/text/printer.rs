@@ -2,7 +2,7 @@
 
 use super::number::{FloatFormat, float_text};
 use crate::row::{
-    Address, Alias, GROUP, LAST_FLAGS, ModifierOrder, Operand, OperandKind, ROTATE, RegFile, Row, Suffix,
+    Address, Alias, LAST_FLAGS, ModifierOrder, Operand, OperandKind, ROTATE, RegFile, Row, Suffix, WORDS_PER_GROUP,
 };
 use crate::word::Field;
 use std::fmt::{self, Write};
@@ -72,7 +72,7 @@ pub fn print_spaced(
     word: u128,
     target: &dyn Fn(&mut dyn Write, i64) -> fmt::Result,
 ) -> fmt::Result {
-    let names = |a: &&Alias| !a.when.is_empty() && a.when.iter().all(|(f, v)| f.get(word) == *v);
+    let names = |a: &&Alias| !a.implied_fields.is_empty() && a.implied_fields.iter().all(|(f, v)| f.get(word) == *v);
     let (mnemonic, operands) =
         row.aliases.iter().find(names).map_or((row.mnemonic, row.operands), |a| (a.mnemonic, a.operands));
     let template = row.template();
@@ -152,9 +152,9 @@ fn operand(
         }
         OperandKind::SplitNumber { low, high, shift } => write!(out, "{:#x}", joined(low, high, word) << shift),
         OperandKind::Word(text) => out.write_str(text),
-        OperandKind::Group { field, relative: true } => target(out, GROUP * field.get_signed(word)),
+        OperandKind::Group { field, relative: true } => target(out, WORDS_PER_GROUP * field.get_signed(word)),
         OperandKind::Group { field, relative: false } => {
-            write!(out, "{:#x}", field.get(word) << GROUP.trailing_zeros())
+            write!(out, "{:#x}", field.get(word) << WORDS_PER_GROUP.trailing_zeros())
         }
     }?;
     match op.suffix {

@@ -4,8 +4,8 @@ use super::number::{FloatFormat, Number, NumberError};
 use super::syntax::{Arg, Body, Fragment, Statement, Terms};
 use super::{AsmError, AsmErrorKind};
 use crate::row::{
-    Address, Alias, EncodeError, GROUP, LAST_FLAGS, Modifier, ModifierOrder, Operand, OperandKind, OperandRole, ROTATE,
-    RegFile, Row, Suffix,
+    Address, Alias, EncodeError, LAST_FLAGS, Modifier, ModifierOrder, Operand, OperandKind, OperandRole, ROTATE,
+    RegFile, Row, Suffix, WORDS_PER_GROUP,
 };
 use crate::word::Field;
 use smallvec::SmallVec;
@@ -35,7 +35,7 @@ pub struct Position<'a> {
 
 impl Position<'_> {
     /// The position of a statement outside a program: instruction word 0, without labels.
-    pub const ALONE: Position<'static> = Position { base: 0, label: &|_| None };
+    pub const SINGLE_LINE: Position<'static> = Position { base: 0, label: &|_| None };
 }
 
 /// Parses a statement as the first of the candidates that matches. The candidates are the rows and
@@ -51,9 +51,9 @@ pub fn read<T>(
     let mut best: Option<Failure> = None;
     for Candidate { key, row, named, alias } in candidates {
         let operands = alias.map_or(row.operands, |a| a.operands);
-        let given = alias.map_or(&[][..], |a| a.when);
+        let given = alias.map_or(&[][..], |a| a.implied_fields);
         let word = given.iter().fold(row.template(), |w, (f, v)| f.set(w, *v));
-        let fit = RowMatcher { statement, row, operands, place, word, puts: SmallVec::new() };
+        let fit = RowMatcher { statement, row, operands, place, word, assignments: SmallVec::new() };
         match fit.run(named) {
             Ok(word) => return Ok((key, word)),
             Err(failure) => match &mut best {
@@ -114,7 +114,7 @@ struct RowMatcher<'s, 'a> {
     place: Position<'s>,
     word: u128,
     /// The fields that the text sets, each with its value and the text of that value.
-    puts: SmallVec<[(Field, u64, Fragment<'a>); 16]>,
+    assignments: SmallVec<[(Field, u64, Fragment<'a>); 16]>,
 }
 
 impl<'a> RowMatcher<'_, 'a> {
@@ -124,12 +124,12 @@ impl<'a> RowMatcher<'_, 'a> {
         }
         self.modifiers().map_err(|(at, error)| Failure { progress: (Stage::Modifier, at, true), error })?;
         self.operands()?;
-        if let Some((field, _, piece)) = self.puts.iter().find(|(f, v, _)| f.get(self.word) != v & f.max()) {
+        if let Some((field, _, piece)) = self.assignments.iter().find(|(f, v, _)| f.get(self.word) != v & f.max()) {
             let error = piece.error(AsmErrorKind::Conflict { field: field.name });
             return Err(Failure { progress: (Stage::Whole, 0, true), error });
         }
         self.row.validate(self.word, named).map_err(|e| {
-            let place = |f: Field| self.puts.iter().find(|p| p.0 == f).map(|p| p.2);
+            let place = |f: Field| self.assignments.iter().find(|p| p.0 == f).map(|p| p.2);
             let piece = match e {
                 EncodeError::Forbidden(forbid) => forbid.all.iter().find_map(|t| place(t.0)),
                 EncodeError::Value { field, .. }
@@ -146,7 +146,7 @@ impl<'a> RowMatcher<'_, 'a> {
 
     fn put(&mut self, field: Field, value: u64, piece: Fragment<'a>) {
         self.word = field.set(self.word, value);
-        self.puts.push((field, value, piece));
+        self.assignments.push((field, value, piece));
     }
 
     fn modifiers(&mut self) -> Result<(), (usize, AsmError)> {
@@ -186,12 +186,12 @@ impl<'a> RowMatcher<'_, 'a> {
                 let allowed = loose.iter().flat_map(spellings).collect();
                 return Err((at, piece.error(AsmErrorKind::UnknownModifier { mnemonic, allowed })));
             };
-            if self.puts.iter().any(|p| p.0 == m.field) {
+            if self.assignments.iter().any(|p| p.0 == m.field) {
                 return Err((at, piece.error(AsmErrorKind::RepeatedModifier { allowed: spellings(m) })));
             }
             self.put(m.field, value, piece);
         }
-        match loose.iter().find(|m| m.default.is_none() && self.puts.iter().all(|p| p.0 != m.field)) {
+        match loose.iter().find(|m| m.default.is_none() && self.assignments.iter().all(|p| p.0 != m.field)) {
             None => Ok(()),
             Some(m) => Err((given.len(), self.missing(spellings(m)))),
         }
@@ -350,7 +350,7 @@ impl<'a> RowMatcher<'_, 'a> {
             (OperandKind::Bits(field), Body::Number(number)) => {
                 // A 32-bit field may also be written as a signed integer.
                 let value = if field.width == 32 {
-                    integer(op, arg, "integer", number, least(field), field.max().into())?
+                    integer(op, arg, "integer", number, field_min(field), field.max().into())?
                 } else {
                     unsigned(op, arg, "integer", number, field)?
                 };
@@ -365,8 +365,8 @@ impl<'a> RowMatcher<'_, 'a> {
             }
             (OperandKind::Target(field), Body::Name(label)) => {
                 let distance = self.label(label, piece)? - i128::from(self.place.base);
-                if distance < least(field) || distance > most(field) {
-                    return Err(out_of_range(piece, "distance", least(field), most(field)));
+                if distance < field_min(field) || distance > field_max(field) {
+                    return Err(out_of_range(piece, "distance", field_min(field), field_max(field)));
                 }
                 self.put(field, distance as u64, piece);
             }
@@ -442,7 +442,7 @@ impl<'a> RowMatcher<'_, 'a> {
                 self.register(file, field, given.number, piece)?;
             }
             (OperandKind::Number { field, signed, shift }, Body::Number(number)) => {
-                let (least, most) = if signed { (least(field), most(field)) } else { (0, field.max().into()) };
+                let (least, most) = if signed { (field_min(field), field_max(field)) } else { (0, field.max().into()) };
                 self.put(field, scaled(op, arg, number, least, most, shift)?, piece);
             }
             (OperandKind::SplitNumber { low, high, shift }, Body::Number(number)) => {
@@ -464,11 +464,11 @@ impl<'a> RowMatcher<'_, 'a> {
                     _ => return Err(mismatch()),
                 };
                 let (base, least, most) = if relative {
-                    (self.place.base.into(), least(field), most(field))
+                    (self.place.base.into(), field_min(field), field_max(field))
                 } else {
                     (0, 0, field.max().into())
                 };
-                let (distance, group) = (target - base, i128::from(GROUP));
+                let (distance, group) = (target - base, i128::from(WORDS_PER_GROUP));
                 if distance % group != 0 || distance / group < least || distance / group > most {
                     let (first, last) = (base + group * least, base + group * most);
                     let allowed = format!("a multiple of {group}, {:#x} to {:#x}", Signed(first), Signed(last));
@@ -545,12 +545,12 @@ impl Mismatch {
 }
 
 /// Returns the minimum of a two's complement field.
-fn least(field: Field) -> i128 {
+fn field_min(field: Field) -> i128 {
     -1 << (field.width - 1)
 }
 
 /// Returns the maximum of a two's complement field.
-fn most(field: Field) -> i128 {
+fn field_max(field: Field) -> i128 {
     (field.max() >> 1).into()
 }
 
@@ -631,7 +631,7 @@ fn unsigned(
 }
 
 fn signed(op: &Operand, arg: &Arg<'_>, what: &'static str, number: Number<'_>, field: Field) -> Result<u64, Mismatch> {
-    integer(op, arg, what, number, least(field), most(field))
+    integer(op, arg, what, number, field_min(field), field_max(field))
 }
 
 fn float(arg: &Arg<'_>, number: Number<'_>, format: FloatFormat) -> Result<u32, Mismatch> {

@@ -5,7 +5,7 @@ use thiserror::Error;
 
 /// Number of instruction words in a line, an aligned group in the program. No bundle crosses the
 /// end of a line.
-pub const LINE: u32 = 4;
+pub const WORDS_PER_LINE: u32 = 4;
 
 /// The instruction of one unit in a bundle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -110,7 +110,7 @@ impl Bundle {
 /// address of the first word. The bundle ends at the end of its line, or before a word whose unit
 /// does not follow that of the previous word.
 fn len(words: &[u32], start: u32) -> usize {
-    let line = (LINE - start % LINE) as usize;
+    let line = (WORDS_PER_LINE - start % WORDS_PER_LINE) as usize;
     let ends = |pair: &[u32]| matches!(pair, [a, b] if Unit::of_word(*a) >= Unit::of_word(*b));
     let front = words.get(..line).unwrap_or(words);
     front.windows(2).position(ends).map_or(front.len(), |at| at + 1)

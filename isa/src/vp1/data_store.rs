@@ -135,7 +135,7 @@ mod tests {
     /// The components of a vector lie in distinct banks. The exception is a column under stride
     /// code 0, for which each used bank holds two components.
     #[test]
-    fn components_lie_in_banks_of_their_own() {
+    fn components_lie_in_distinct_banks() {
         for stride in 0..4 {
             for byte in (0..DATA_STORE_BYTES as u32).step_by(7) {
                 let address = stride << 30 | byte;

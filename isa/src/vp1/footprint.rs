@@ -53,7 +53,7 @@ const ROWS: u32 = DATA_STORE_BYTES as u32 / 16 - 1;
 
 impl Locations {
     /// Exclusive upper bound of location numbers.
-    pub const PLACES: usize = 256;
+    pub const LOCATION_LIMIT: usize = 256;
     /// The empty set.
     pub const EMPTY: Locations = Locations([0; 4]);
 
@@ -81,7 +81,7 @@ impl Locations {
     }
 
     /// Returns the location numbers in the set, all below [`Locations::PLACES`].
-    pub fn places(self) -> impl Iterator<Item = u8> {
+    pub fn numbers(self) -> impl Iterator<Item = u8> {
         [0u8, 64, 128, 192].into_iter().zip(self.0).flat_map(|(first, word)| {
             let next = |rest: &u64| Some(rest & rest.wrapping_sub(1)).filter(|&rest| rest != 0);
             std::iter::successors(Some(word).filter(|&word| word != 0), next)
@@ -110,7 +110,7 @@ impl Locations {
 
     /// Returns the location of the register whose number is greater by `registers`, in the same
     /// file. Returns `None` if the file has no such register.
-    pub fn moved(place: u8, registers: i8) -> Option<u8> {
+    pub fn offset_by(place: u8, registers: i8) -> Option<u8> {
         let file = Locations::file_of(place)?;
         let step = if file == RegFile::C { i16::from(C_BITS) } else { 1 };
         let to = u8::try_from(i16::from(place) + i16::from(registers) * step).ok()?;
@@ -245,13 +245,13 @@ pub struct Footprint {
     pub next: Next<()>,
     /// A hash of all reads, in which the order of the reads does not count. The hash of a bundle
     /// equals the sum of its instructions' hashes unless the instructions affect each other.
-    reading: u64,
+    reads_hash: u64,
 }
 
 impl Footprint {
     /// The footprint of a bundle without effects.
     pub const NONE: Footprint =
-        Footprint { reads: Locations::EMPTY, writes: Locations::EMPTY, access: None, next: Next::Fall, reading: 0 };
+        Footprint { reads: Locations::EMPTY, writes: Locations::EMPTY, access: None, next: Next::Fall, reads_hash: 0 };
 
     /// Returns the footprint of a bundle. `zero` is the number of an `$a` register that is known to
     /// hold 0, if any.
@@ -274,7 +274,7 @@ impl Footprint {
             Next::Exit { code, interrupt } => Next::Exit { code, interrupt },
             Next::Trap(unknown) => return Err(unknown),
         };
-        Ok(Footprint { reads: record.reads, writes, access: record.access, next, reading: record.reading })
+        Ok(Footprint { reads: record.reads, writes, access: record.access, next, reads_hash: record.reading })
     }
 
     /// Returns `true` if two instructions in one bundle have no common write and at most one access
@@ -340,17 +340,17 @@ impl Profile {
     }
 
     /// Returns `true` if the instruction uses factors that the scalar unit forwards.
-    pub fn hears_factors(&self) -> bool {
+    pub fn uses_forwarded_factors(&self) -> bool {
         self.hears_factors
     }
 
     /// Returns `true` if the instruction uses flags that the scalar unit forwards.
-    pub fn hears_flags(&self) -> bool {
+    pub fn uses_forwarded_flags(&self) -> bool {
         self.hears_flags
     }
 
     /// Returns `true` if the instruction forwards factors and flags to the vector unit.
-    pub fn hands_over(&self) -> bool {
+    pub fn forwards_values(&self) -> bool {
         self.hands_over
     }
 
@@ -374,7 +374,7 @@ impl Profile {
             writes: x.writes.union(y.writes),
             access: x.access.or(y.access),
             next: if y.next == Next::Fall { x.next } else { y.next },
-            reading: x.reading.wrapping_add(y.reading),
+            reads_hash: x.reads_hash.wrapping_add(y.reads_hash),
         };
         Ok(footprint(&[first.inst, second.inst])? != apart)
     }
@@ -470,7 +470,7 @@ impl Record {
                 self.consume(bits);
                 return Locations::flags(n, group);
             }
-            Write::VWhere { when, index, value: () } => {
+            Write::ConditionalV { when, index, value: () } => {
                 if let Word::Known(0) = when {
                     return Locations::EMPTY;
                 }

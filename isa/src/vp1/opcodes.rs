@@ -45,11 +45,11 @@ macro_rules! opcodes {
                     BMUL_U_RR BMUL_U_RI => m.byte_multiply(false);
                     BMULA_S_RR BMULA_S_RI => m.byte_multiply(true);
                     BMULA_U_RR BMULA_U_RI => m.byte_multiply(false);
-                    BVECMAD => m.hand_positioned();
-                    BVECMADSEL => m.hand_selected();
-                    BVEC => m.hand_bytes();
-                    VEC => m.hand_constants();
-                    VECMS => m.hand_bits();
+                    BVECMAD => m.forward_positioned();
+                    BVECMADSEL => m.forward_selected();
+                    BVEC => m.forward_bytes();
+                    VEC => m.forward_constants();
+                    VECMS => m.forward_bits();
                     SNOP => Outcome::default();
                     S_CLEAR => m.clear_flags();
                     S_NONE => Outcome::default();
@@ -172,12 +172,12 @@ macro_rules! opcodes {
                     CALL_LOOP => m.counted_jump(Jump::Call, When::Set);
                     CALL_NOT => m.jump(Jump::Call, When::Clear);
                     CALL_LOOP_NOT => m.counted_jump(Jump::Call, When::Clear);
-                    RET => m.go(Next::Return);
+                    RET => m.branch_outcome(Next::Return);
                     ABRA => m.absolute_jump();
                     MOV_L_I => m.load_counter();
                     EXIT => m.exit();
                     BNOP => Outcome::default();
-                    B_NONE => m.go(Next::Fall);
+                    B_NONE => m.branch_outcome(Next::Fall);
                 }
         }
     };

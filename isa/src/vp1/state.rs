@@ -125,8 +125,8 @@ impl State {
                 self.v[usize::from(n & 31)] = value;
                 Location::V(n)
             }
-            Write::VWhere { when: 0, .. } => return,
-            Write::VWhere { index, value, .. } => {
+            Write::ConditionalV { when: 0, .. } => return,
+            Write::ConditionalV { index, value, .. } => {
                 self.v[number(index)] = value;
                 Location::V(number(index) as u8)
             }

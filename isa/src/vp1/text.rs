@@ -1,7 +1,7 @@
 //! VP1 assembly: conversion of instructions and programs to text and back.
 
 use super::{Inst, Opcode};
-use crate::row::{Alias, GROUP};
+use crate::row::{Alias, WORDS_PER_GROUP};
 use crate::text::reader::{self, Candidate, Position};
 use crate::text::{AsmError, Fragment, Line, LineBody, Names, Statement, Syntax, printer, program};
 use std::collections::HashMap;
@@ -27,7 +27,7 @@ static MNEMONICS: LazyLock<Mnemonics> = LazyLock::new(|| {
         let aliases = row.aliases.iter().map(|a| (a.mnemonic, Some(a)));
         for (mnemonic, alias) in std::iter::once((row.mnemonic, None)).chain(aliases) {
             let forms = mnemonics.forms.entry(mnemonic).or_default();
-            let is_printed = alias.is_none_or(|a| !a.when.is_empty());
+            let is_printed = alias.is_none_or(|a| !a.implied_fields.is_empty());
             if is_printed && forms.is_empty() {
                 mnemonics.order.push(mnemonic);
             }
@@ -52,7 +52,7 @@ pub fn forms_of(mnemonic: &str) -> &'static [EncodingForm] {
 /// Returns the address of the first instruction word in the group of four that contains the address
 /// `at`.
 const fn group(at: i64) -> i64 {
-    at.div_euclid(GROUP) * GROUP
+    at.div_euclid(WORDS_PER_GROUP) * WORDS_PER_GROUP
 }
 
 /// Writes the instruction word at address `at` of a program as text: the line of its instruction,
@@ -113,7 +113,7 @@ fn instruction(statement: &Statement<'_>, place: Position<'_>) -> Result<Inst, A
 
 /// Parses an instruction whose text may use register names that the function `names` resolves.
 pub(super) fn read_named(text: Fragment<'_>, names: Names<'_>) -> Result<Inst, AsmError> {
-    instruction(&Statement::parse_spaced(text, names)?, Position::ALONE)
+    instruction(&Statement::parse_spaced(text, names)?, Position::SINGLE_LINE)
 }
 
 /// Parses an instruction whose last register number shares all its bits with other fields, which
@@ -123,7 +123,7 @@ pub(super) fn read_sharing(text: Fragment<'_>, names: Names<'_>) -> Option<Inst>
     // Other parts of the text set every bit of the number, so exactly one number is valid.
     (0..32).find_map(|number| {
         statement.renumber_last(number);
-        instruction(&statement, Position::ALONE).ok()
+        instruction(&statement, Position::SINGLE_LINE).ok()
     })
 }
 

@@ -14,18 +14,18 @@ use super::machine::{Halu, RegClass};
 use crate::vcode::{Access, BlockIndex, Terminator, VCode, VInst, VReg};
 
 /// Maximum number of registers that hoisted constants may occupy.
-const MOST: usize = 24;
+const MAX_HOISTED_REGISTERS: usize = 24;
 
 /// Hoists moves of immediates and constant memory out of loops.
 pub(super) fn hoist(code: &mut VCode<Halu>) {
-    if !goes_back(code) {
+    if !has_back_edge(code) {
         return;
     }
     let before = before_loops(code);
     if before.iter().all(Option::is_none) {
         return;
     }
-    let is_kept = kept(code);
+    let is_kept = must_stay(code);
     // `hoisted` maps a block and the instruction word of a move to the register that holds the
     // constant in this block. `is_now` maps each register to its replacement.
     let mut hoisted: FxHashMap<(BlockIndex, u128), VReg> = FxHashMap::default();
@@ -39,7 +39,7 @@ pub(super) fn hoist(code: &mut VCode<Halu>) {
             let key = (before, inst.inst.word());
             if let Some(&same) = hoisted.get(&key) {
                 is_now.insert(reg, same);
-            } else if moves.len() < MOST {
+            } else if moves.len() < MAX_HOISTED_REGISTERS {
                 hoisted.insert(key, reg);
                 moves.push((before, inst.clone()));
             } else {
@@ -59,7 +59,7 @@ pub(super) fn hoist(code: &mut VCode<Halu>) {
 }
 
 /// Returns `true` if the code has an edge to an earlier block, as every loop has.
-fn goes_back(code: &VCode<Halu>) -> bool {
+fn has_back_edge(code: &VCode<Halu>) -> bool {
     let mut blocks = (0..).zip(&code.blocks);
     blocks.any(|(number, block): (BlockIndex, _)| block.terminator.edges().any(|edge| edge.block <= number))
 }
@@ -111,7 +111,7 @@ fn before_loops(code: &VCode<Halu>) -> Vec<Option<BlockIndex>> {
 /// Returns, for each register, `true` if its definition must not be hoisted: an instruction updates
 /// the register in place, or the register is a block argument. A longer live range of such a
 /// register would need another move.
-fn kept(code: &VCode<Halu>) -> Vec<bool> {
+fn must_stay(code: &VCode<Halu>) -> Vec<bool> {
     let mut is_kept = vec![false; code.vregs.len()];
     for operand in &code.operands {
         if let Access::UpdateInPlace(old) = operand.access {

@@ -27,13 +27,13 @@ use super::machine::{Halu, RegClass};
 use crate::vcode::{Access, BlockIndex, Edge, Operand, Terminator, VBlock, VCode, VInst, VReg};
 
 /// Maximum number of instructions that converted code may execute in addition to its longer arm.
-const EXTRA: u32 = 4;
+const MAX_EXTRA_INSTRUCTIONS: u32 = 4;
 /// Maximum number of instructions of the longer arm. If no item takes this arm, the branch would
 /// have skipped the instructions.
-const LONGEST: u32 = 8;
+const MAX_ARM_LENGTH: u32 = 8;
 /// Maximum number of instructions of an arm with strong accesses. The import of PTX turns a guard
 /// into a branch around such an arm. Unlike a branch, a guard does not split a subgroup.
-const LONGEST_STRONG: u32 = 64;
+const MAX_STRONG_ARM_LENGTH: u32 = 64;
 /// PLOP3 truth tables: the AND of the first two operands, and a select of the second or third
 /// operand by the first.
 const BOTH: u64 = 0xf0 & 0xcc;
@@ -61,7 +61,7 @@ struct Body {
     /// Last block in the list of merged blocks that `next` links.
     last: BlockIndex,
     /// Number of edges to the block.
-    ways_in: u32,
+    predecessors: u32,
     is_gone: bool,
 }
 
@@ -83,13 +83,13 @@ pub(super) fn predicate(code: &mut VCode<Halu>) {
         pieces: vec![Piece { insts: block.insts.clone(), guard: None }],
         next: None,
         last,
-        ways_in: 0,
+        predecessors: 0,
         is_gone: false,
     };
     let mut bodies: Vec<Body> = (0..).zip(&code.blocks).map(body).collect();
     for edge in code.blocks.iter_mut().flat_map(|block| edges(&mut block.terminator)) {
         if let Some(body) = bodies.get_mut(edge.block as usize) {
-            body.ways_in += 1;
+            body.predecessors += 1;
         }
     }
     let stands_for = (0..code.vregs.len() as u32).map(VReg).collect();
@@ -184,7 +184,7 @@ impl Converter<'_> {
         let fork = ConvertibleBranch { guard, arms: ways, ends };
         let costs = [self.cost(ways[0])?, self.cost(ways[1])?];
         let [shorter, longer] = [costs[0].min(costs[1]), costs[0].max(costs[1])];
-        let pays = shorter + self.selects(&fork) <= EXTRA && longer <= LONGEST;
+        let pays = shorter + self.selects(&fork) <= MAX_EXTRA_INSTRUCTIONS && longer <= MAX_ARM_LENGTH;
         let is_guard = shorter == 0 && ways.into_iter().any(|way| self.is_strong(way));
         ((pays || is_guard) && !has_params).then_some(fork)
     }
@@ -202,7 +202,7 @@ impl Converter<'_> {
         for piece in self.chain(way).flat_map(|body| &body.pieces) {
             // One more instruction combines an existing guard with the condition of the branch.
             cost += piece.insts.len() as u32 + u32::from(piece.guard.is_some());
-            if cost > LONGEST_STRONG {
+            if cost > MAX_STRONG_ARM_LENGTH {
                 return None;
             }
             if self.insts(&piece.insts).iter().any(|inst| inst.inst.row().class == InstClass::Control) {
@@ -236,7 +236,7 @@ impl Converter<'_> {
                 let args = self.select(fork.guard, a, b, branch);
                 pieces.push(Piece { insts: start..self.code.insts.len() as u32, guard: None });
                 if let Some(body) = self.bodies.get_mut(a.block as usize) {
-                    body.ways_in -= 1;
+                    body.predecessors -= 1;
                 }
                 Terminator::Jump(Edge { block: a.block, args })
             }
@@ -332,7 +332,7 @@ impl Converter<'_> {
             return;
         };
         let to = edge.block;
-        if to == block || to == 0 || self.body(to).is_none_or(|body| body.ways_in != 1) {
+        if to == block || to == 0 || self.body(to).is_none_or(|body| body.predecessors != 1) {
             return;
         }
         let Some(joined) = self.code.blocks.get(to as usize) else { return };

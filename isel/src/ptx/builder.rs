@@ -28,7 +28,7 @@ pub(crate) struct Builder {
     /// Registers of constants that the entry block loads, for operands that accept no immediate.
     pub numbers: BTreeMap<u32, Reg>,
     /// Registers of constants that the current block loads.
-    pub numbers_here: BTreeMap<u32, Reg>,
+    pub block_constants: BTreeMap<u32, Reg>,
     /// Requirements, such as an SM version, of the instructions emitted since the last call of
     /// `take_since`. Instructions that are expanded later do not count.
     since: Requirements,
@@ -42,7 +42,7 @@ impl Builder {
             insts: Vec::with_capacity(16),
             loc: Loc::default(),
             numbers: BTreeMap::new(),
-            numbers_here: BTreeMap::new(),
+            block_constants: BTreeMap::new(),
             since: Requirements::ALWAYS,
         }
     }
@@ -104,12 +104,12 @@ impl Builder {
     /// Returns a register that holds a constant. The entry block loads the constant. If the entry
     /// block already loads many constants, the current block loads it, because registers that are
     /// live in the whole kernel slow down compilation.
-    pub(super) fn number(&mut self, bits: u32) -> Reg {
-        if let Some(&reg) = self.numbers.get(&bits).or_else(|| self.numbers_here.get(&bits)) {
+    pub(super) fn constant_reg(&mut self, bits: u32) -> Reg {
+        if let Some(&reg) = self.numbers.get(&bits).or_else(|| self.block_constants.get(&bits)) {
             return reg;
         }
         let reg = self.reg(Type::B32);
-        if self.is_crowded() { &mut self.numbers_here } else { &mut self.numbers }.insert(bits, reg);
+        if self.is_crowded() { &mut self.block_constants } else { &mut self.numbers }.insert(bits, reg);
         reg
     }
 
@@ -122,7 +122,7 @@ impl Builder {
     pub(super) fn in_reg(&mut self, src: Src) -> Reg {
         match src {
             Src::Reg(reg) => reg,
-            Src::Number(bits) => self.number(bits),
+            Src::Number(bits) => self.constant_reg(bits),
         }
     }
 

@@ -30,7 +30,7 @@ const NO_GROUPS: Reason = Reason::with_help(
     "groups of items are not supported, only `item_id` and `item_count`",
     "compute them from `item_id` and a parameter for the group size; `--target halu` and `--target ptx` have groups",
 );
-const NO_MEETING: Reason = Reason::with_help(
+const NO_COMMUNICATION: Reason = Reason::with_help(
     "barriers, atomics and other communication between items are not supported",
     "make each item independent of the others, or compile with `--target halu` or `--target ptx`",
 );
@@ -88,7 +88,7 @@ fn legality() -> Legality {
 fn reason_for_type(op: Op, ty: Type) -> Option<Reason> {
     Some(match op {
         op if op.tells_group() => NO_GROUPS,
-        op if op.orders_memory() => NO_MEETING,
+        op if op.orders_memory() => NO_COMMUNICATION,
         Op::FcvtFromS | Op::FcvtFromU | Op::FcvtToS | Op::FcvtToU => NO_FLOATS,
         // Without modifiers, these ops are expanded into integer code.
         Op::Fadd | Op::Fsub | Op::Fmul if ty.is_float() && ty.elem() != Elem::F64 => NEAREST_ONLY,

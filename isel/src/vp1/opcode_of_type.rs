@@ -122,7 +122,7 @@ impl Lowering<'_> {
     }
 
     /// Returns the register of an operand, but not `$r31`, which tuples do not accept.
-    fn numbered(&mut self, src: Src) -> Reg {
+    fn reg_for_tuple(&mut self, src: Src) -> Reg {
         let reg = self.reg_of(src);
         match reg.vreg {
             Some(_) => reg,
@@ -301,7 +301,7 @@ impl Lowering<'_> {
             Flag::Known(false) => self.reg_of(b),
             Flag::Bit { c, bit, not } => {
                 let (set, clear) = if not { (b, a) } else { (a, b) };
-                let pair = [self.numbered(clear), self.numbered(set)];
+                let pair = [self.reg_for_tuple(clear), self.reg_for_tuple(set)];
                 self.out.read_tuple(SRC2, &pair);
                 self.out.read(COND, Reg::new(c));
                 self.out.word(Inst::new(Opcode::ADD_RR).with(SLCT, bit.into()))

@@ -51,9 +51,9 @@ fn too_large(
     let narrow = packing.streams.iter().find(|stream| stream.bytes == 1 && stream.buffer.is_some());
     let narrow = narrow.and_then(|stream| kernel.params.get(stream.buffer? as usize));
     let help = match narrow {
-        Some(param) if items > FEW && total(FEW) <= store => {
+        Some(param) if items > ITEMS_WITHOUT_BYTE_ACCESSES && total(ITEMS_WITHOUT_BYTE_ACCESSES) <= store => {
             format!(
-                "accesses of one byte make groups of {items}; with elements of 32 bits in `%{}` a group has {FEW}",
+                "accesses of one byte make groups of {items}; with elements of 32 bits in `%{}` a group has {ITEMS_WITHOUT_BYTE_ACCESSES}",
                 param.name
             )
         }
@@ -63,7 +63,7 @@ fn too_large(
 }
 
 /// Number of items in a group of a kernel without one-byte accesses.
-const FEW: u32 = 4;
+const ITEMS_WITHOUT_BYTE_ACCESSES: u32 = 4;
 
 /// Streams of a kernel. The address register `$a` k is the cursor of region k.
 pub(crate) struct Streams {
@@ -168,7 +168,7 @@ impl Streams {
 
     /// Returns `true` if the stream has one element and a single access, so that the cursor does
     /// not move.
-    pub(super) fn stays(&self, number: u32) -> bool {
+    pub(super) fn has_fixed_cursor(&self, number: u32) -> bool {
         self.get(number).is_some_and(|stream| stream.uniform && stream.steps.is_empty())
             && self.accesses.get(number as usize) == Some(&1)
     }

@@ -419,7 +419,7 @@ fn unreachable_block_is_empty() {
 }
 
 #[test]
-fn branch_to_the_next_block_is_the_plain_one() {
+fn inverts_the_branch_to_the_next_block() {
     let mut b = Builder::new();
     let [x, y] = [1, 2].map(|i| b.constant(i));
     let flags = b.compare(x, y);
@@ -436,7 +436,7 @@ fn branch_to_the_next_block_is_the_plain_one() {
 }
 
 #[test]
-fn same_code_same_words() {
+fn allocation_is_deterministic() {
     let code = super::random::generate(5, super::random::Shape { size: 200, live: [10, 20], depth: 3 });
     let [first, second] = [checked(code.clone()).unwrap(), checked(code).unwrap()];
     assert_eq!(format!("{:?}", first.blocks), format!("{:?}", second.blocks));

@@ -15,7 +15,7 @@ use halfbyte_isel::{Backend, Refusal, Request, Scratch, Selected, Vp1};
 /// Number of work items per tile, for which the streams fit the data store.
 const TILE: usize = 64;
 /// Maximum number of instructions that the processor executes per tile.
-const MOST: usize = 1 << 20;
+const MAX_INSTRUCTIONS: usize = 1 << 20;
 
 pub fn read(source: &str) -> Kernel {
     let module = text::read(source).unwrap_or_else(|errors| panic!("{errors:?}\n{source}"));
@@ -112,7 +112,7 @@ fn tile(kernel: &Kernel, func: &MachFunc<Vp1>, first: usize, count: usize, items
 
 fn run(func: &MachFunc<Vp1>, state: &mut State) {
     let (mut block, mut at) = (0, 0);
-    for _ in 0..MOST {
+    for _ in 0..MAX_INSTRUCTIONS {
         let Some(inst) = func.blocks[block].insts.get(at) else {
             (block, at) = (block + 1, 0);
             continue;

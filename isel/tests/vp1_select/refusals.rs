@@ -87,7 +87,7 @@ fn streams() {
 }
 
 #[test]
-fn the_image() {
+fn rejects_a_data_image_that_is_too_large() {
     let kernel = |count: usize| {
         let mut body = "%c0 = xor.i8x16 %a, %b\n".to_string();
         for k in 0..count {
@@ -103,7 +103,7 @@ fn the_image() {
 
 /// The set of ops that VP1 supports is derived from the selection rules.
 #[test]
-fn legality_of_the_rules() {
+fn derives_supported_ops_from_the_rules() {
     let legality: Legality = Vp1.legality(TARGET);
     assert_eq!(legality.lanes().map(|lanes| (lanes.vector, lanes.max_streams)), Some((Type::I8X16, 30)));
     for (op, ty) in [

@@ -64,7 +64,7 @@ fn a_loop_over_groups() {
 
 /// A kernel that reads the group number or the item count gets them in registers.
 #[test]
-fn where_the_group_is() {
+fn reads_the_group_number_and_the_item_count() {
     let kernel = read(
         "kernel @numbers(%y: out i32) groups 1 {
   stream %y_0: out i32 of %y, 4 bytes at 4 * item

@@ -130,7 +130,7 @@ fn nine_bits() {
 }
 
 #[test]
-fn held_between_others() {
+fn selects_clamps_with_ordered_bounds() {
     let median = "%l = min_s.i8x16 %b, %k\n%h = max_s.i8x16 %k, %b\n%x = max_s.i8x16 %a, %l\n%c = min_s.i8x16 %x, %h";
     takes("held_from_above", &format!("%k = const.i8x16 7\n{median}"));
     let symmetric = "%h = and.i8x16 %b, %k\n%l = neg.i8x16 %h\n%x = min_s.i8x16 %a, %h\n%c = max_s.i8x16 %x, %l";
@@ -165,7 +165,7 @@ fn compared_differences() {
 }
 
 #[test]
-fn refused() {
+fn rejects_sums_beyond_the_accumulator() {
     // Refused: a product of three bytes, a sum of more than 20 bits, a shift of a sum that wraps,
     // and a shift by variable counts.
     let cube = "%p = zext.i32x16 %a\n%s = mul.i32x16 %p, %p\n%t = mul.i32x16 %s, %p\n%k = const.i32x16 16\n\

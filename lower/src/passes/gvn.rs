@@ -88,7 +88,7 @@ struct Numbering<'k> {
     is_optimistic: bool,
     /// `true` if the numbering has assumed a parameter to be equal despite an argument without a
     /// number.
-    hoped: bool,
+    assumed_equal: bool,
     changed: bool,
     poll: Poll<'k>,
 }
@@ -104,12 +104,12 @@ impl<'k> Numbering<'k> {
             memory: SecondaryMap::new(),
             states: 0,
             is_optimistic: true,
-            hoped: false,
+            assumed_equal: false,
             changed: false,
             poll,
         };
         numbering.round();
-        if !numbering.hoped {
+        if !numbering.assumed_equal {
             return numbering.numbers;
         }
         for _ in 1..ROUNDS {
@@ -215,7 +215,7 @@ impl<'k> Numbering<'k> {
         for given in given(self.kernel, self.flow, block, place) {
             let number = self.numbers[given];
             if number.is_none() {
-                self.hoped = true;
+                self.assumed_equal = true;
                 if !self.is_optimistic {
                     return param;
                 }

@@ -7,7 +7,7 @@ use super::layout::Layout;
 use super::unit::Unit;
 use crate::launch::Pointer;
 use halfbyte_abi::buffer_of;
-use halfbyte_isa::buffers::{AllCovered, Buffers, OverwrittenBuffer};
+use halfbyte_isa::buffers::{Buffers, OverwrittenBuffer, OverwrittenBuffers};
 use halfbyte_isa::trap::Space;
 
 /// The stores of a kernel that each item makes from the start of a buffer on, right next to those of the item before it.
@@ -76,12 +76,12 @@ impl Covers {
     }
 
     /// The buffers of a launch of so many items, of one run, that need not be made zero.
-    pub fn buffers(&self, constants: &[u8], items: u32, buffers: &Buffers<'_>) -> AllCovered {
+    pub fn buffers(&self, constants: &[u8], items: u32, buffers: &Buffers<'_>) -> OverwrittenBuffers {
         let at = |pointer: u32| {
             let bytes = constants.get(pointer as usize..)?.first_chunk()?;
             buffer_of(u64::from_le_bytes(*bytes))
         };
-        let mut covered = AllCovered::new();
+        let mut covered = OverwrittenBuffers::new();
         for cover in &self.stores {
             let Some((buffer, 0)) = at(cover.pointer) else { continue };
             let found = OverwrittenBuffer { buffer, bytes: cover.bytes };

@@ -135,7 +135,7 @@ impl Jit {
             }
             Err(NativeError::TooLarge) => None,
             Err(error) => {
-                memory.buffers().start();
+                memory.buffers().zero_out_buffers();
                 Some(Err(Stop::Native(error)))
             }
         }

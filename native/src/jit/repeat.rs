@@ -15,7 +15,7 @@ use super::context::{Context, Shared};
 use super::run::{Outcome, Reached, Rows, Stop, raw};
 use crate::launch::LaunchOptions;
 use halfbyte_abi::Stats;
-use halfbyte_isa::buffers::AllCovered;
+use halfbyte_isa::buffers::OverwrittenBuffers;
 
 /// Such a launch.
 pub struct Repeat {
@@ -32,7 +32,7 @@ pub(super) struct State {
     /// What the header points to, and the words that it takes constants from.
     pub shared: Box<Shared>,
     pub start: Start,
-    pub covered: AllCovered,
+    pub covered: OverwrittenBuffers,
     pub rows: Rows,
     /// The cells of special registers, which are 0 for item 0, and their stride from an item to the next.
     pub strides: SmallVec<[(Cell, u32); 4]>,

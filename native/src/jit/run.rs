@@ -22,7 +22,7 @@ use crate::host::HostMemory;
 use crate::launch::LaunchOptions;
 use crate::threads::{available, run_each};
 use halfbyte_abi::Stats;
-use halfbyte_isa::buffers::{AllCovered, Buffer, Buffers, OverwrittenBuffer};
+use halfbyte_isa::buffers::{Buffer, Buffers, OverwrittenBuffer, OverwrittenBuffers};
 use halfbyte_isa::halu::special::Special;
 use halfbyte_isa::trap::{Access, Fault, Space, TrapKind};
 
@@ -88,7 +88,7 @@ impl Compiled {
                 *memory.constants() = constants;
                 covered
             }
-            false => AllCovered::new(),
+            false => OverwrittenBuffers::new(),
         };
         memory.buffers().zero_out_buffers_except(&covered);
         let count = memory.buffers().0.len();
@@ -210,12 +210,12 @@ impl Outcome {
     /// What has come of a launch, the buffers that it did not write made zero.
     pub fn end<'m>(self, memory: &mut impl Reached<'m>, covered: &[OverwrittenBuffer]) -> Result<Stats, Stop> {
         if let Some(error) = self.error {
-            memory.buffers().clear_from(covered, 0);
+            memory.buffers().zero_unwritten_items(covered, 0);
             return Err(Stop::Native(error));
         }
         let Some((item, RowFault { address, kind, .. })) = self.fault else { return Ok(self.stats) };
         // All items before it have run to their end.
-        memory.buffers().clear_from(covered, item);
+        memory.buffers().zero_unwritten_items(covered, item);
         let kind = match kind {
             FaultKind::Known(kind) => kind,
             FaultKind::Memory { access, space, address, bytes } => {

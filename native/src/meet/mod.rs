@@ -68,6 +68,6 @@ impl Rendezvous {
 
     /// The lowest item that waits, where none can go on.
     pub fn stuck(&self) -> Option<InvalidSync> {
-        self.group.as_ref().and_then(Group::stuck)
+        self.group.as_ref().and_then(Group::lowest_waiting_item)
     }
 }

@@ -21,19 +21,19 @@ pub(super) struct LaunchCache {
 }
 
 /// Maximum number of kernels whose launch state a thread caches.
-const KERNELS: usize = 4;
+const MAX_CACHED_KERNELS: usize = 4;
 
 /// The launch states that a thread caches, ordered from least to most recently used.
-type Last = ArrayVec<Box<LaunchCache>, KERNELS>;
+type LaunchCaches = ArrayVec<Box<LaunchCache>, MAX_CACHED_KERNELS>;
 
 thread_local! {
-    static LAST: RefCell<Last> = const { RefCell::new(ArrayVec::new_const()) };
+    static LAST: RefCell<LaunchCaches> = const { RefCell::new(ArrayVec::new_const()) };
 }
 
 impl LaunchCache {
     /// Removes and returns the state that this thread has cached for a kernel, if any.
     pub(super) fn of_thread(jit: &Jit) -> Option<Box<LaunchCache>> {
-        let take = |last: &RefCell<Last>| {
+        let take = |last: &RefCell<LaunchCaches>| {
             let last = &mut *last.borrow_mut();
             let is_of = |kept: &LaunchCache| kept.repeat.as_ref().is_some_and(|repeat| jit.is_of(repeat));
             let place = last.iter().position(|kept| is_of(kept))?;
@@ -49,7 +49,7 @@ impl LaunchCache {
         if self.repeat.is_none() {
             return;
         }
-        let keep = |last: &RefCell<Last>| {
+        let keep = |last: &RefCell<LaunchCaches>| {
             let last = &mut *last.borrow_mut();
             if last.is_full() {
                 last.remove(0);

@@ -95,7 +95,7 @@ impl Memory<'_> {
                 range(self.local.get(..self.scratch_bytes).unwrap_or_default(), address, count).is_some()
             }
             MemorySpace::Shared => range(&self.shared, address, count).is_some(),
-            MemorySpace::Global => self.buffers.allow(Access::Store, address, count),
+            MemorySpace::Global => self.buffers.permits(Access::Store, address, count),
         };
         if !has {
             return Err(self.refusal(Access::Store, part.space(), address, count));
@@ -112,7 +112,7 @@ impl Memory<'_> {
     #[cold]
     fn refusal(&self, access: Access, space: Space, address: u64, count: usize) -> TrapKind {
         match space {
-            Space::Global => self.buffers.refusal(access, address, count),
+            Space::Global => self.buffers.trap_of_access(access, address, count),
             _ => TrapKind::OutOfBounds { access, space, address, bytes: count as u32, near: None },
         }
     }

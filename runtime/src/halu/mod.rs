@@ -15,7 +15,7 @@ use std::sync::{Arc, OnceLock};
 use halfbyte_abi::{GROUP_SIZE_OFFSET, ParamKind, Shape, ShapeError};
 use halfbyte_isa::halu::domain::SpecialReg;
 use halfbyte_isa::halu::fields::IMM32;
-use halfbyte_isa::halu::meaning::{has_strong_result, needs_group_execution, reaches_scratch};
+use halfbyte_isa::halu::meaning::{has_strong_result, may_access_scratch, needs_group_execution};
 use halfbyte_isa::halu::{self as isa, Inst, Opcode, Word};
 use halfbyte_isa::isa::{Isa, SharedCode};
 use halfbyte_isa::object::{KernelInfo, Loc};
@@ -116,7 +116,7 @@ impl DecodedKernel {
             is_of_groups,
             has_shared,
             is_native: !(may_poll(&words)
-                || any(reaches_scratch) && mixes_constant_and_computed_addresses(&words, info.scratch_bytes)),
+                || any(may_access_scratch) && mixes_constant_and_computed_addresses(&words, info.scratch_bytes)),
             gprs: words.iter().map(Word::gprs).max().unwrap_or(0),
             words,
             specials,
@@ -248,7 +248,7 @@ impl DecodedKernel {
                 return ran.map_err(|stop| stopped(stop, memory));
             }
         }
-        memory.buffers.start();
+        memory.buffers.zero_out_buffers();
         if self.is_of_groups {
             return self.run_groups(kernel, order, memory, (size, bytes));
         }

@@ -293,7 +293,10 @@ impl<'p> Thread<'p> {
                         step(inst, item, address, self.stats.instructions, &mut self.frame, memory).map_err(fault)?;
                     if let (Some(races), Some(join)) = (&mut memory.races, self.frame.code.join_of(self.frame.next)) {
                         let join = join.map(|join| (self.frame.code.first + join) as u32);
-                        races.branch(item_number, Branch { inst: address as u32, taken: taken(next), join, depth });
+                        races.branch(
+                            item_number,
+                            Branch { inst: address as u32, taken: successor_id(next), join, depth },
+                        );
                     }
                     next
                 }
@@ -399,7 +402,7 @@ fn enter<'p>(
 }
 
 /// Returns a number that identifies the successor that a branch or call takes.
-fn taken(next: Next<u32>) -> u32 {
+fn successor_id(next: Next<u32>) -> u32 {
     match next {
         Next::Fall => 0,
         Next::Indexed { index, .. } => index.saturating_add(1),
@@ -509,12 +512,12 @@ fn give_result(result: u32, outer: &mut Frame<'_>, memory: &mut Memory<'_>) {
 }
 
 /// The variadic arguments of `vprintf`, which lie one after another in memory.
-struct Listed<'m, 'a> {
+struct VariadicArgs<'m, 'a> {
     memory: &'m mut Memory<'a>,
     address: u64,
 }
 
-impl Values for Listed<'_, '_> {
+impl Values for VariadicArgs<'_, '_> {
     fn next(&mut self, bytes: u32) -> u64 {
         let base = self.address.next_multiple_of(bytes.into());
         self.address = base.wrapping_add(bytes.into());
@@ -550,7 +553,7 @@ fn do_builtin(
         Builtin::Print => {
             let [template, address] = [number(0), number(1)];
             let template = memory.string(template);
-            let (text, shown) = print::format(&template, &mut Listed { memory, address });
+            let (text, shown) = print::format(&template, &mut VariadicArgs { memory, address });
             if let Some(Print(print)) = memory.print {
                 print(&text);
             }

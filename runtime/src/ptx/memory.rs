@@ -306,8 +306,8 @@ impl<'a> Memory<'a> {
                 Err(not_of_host(host, access, address, count))
             };
         }
-        if !self.buffers.allow(access, address, count) {
-            return Err(self.buffers.refusal(access, address, count));
+        if !self.buffers.permits(access, address, count) {
+            return Err(self.buffers.trap_of_access(access, address, count));
         }
         if let (Some((buffer, offset)), true) = (buffer_of(address), self.races.is_some()) {
             self.note(SharedLocation::Buffer(buffer as u32), offset, count, by, how);

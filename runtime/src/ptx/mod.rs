@@ -41,7 +41,7 @@ use halfbyte_native::aot::{self, Kernel as _};
 use thiserror::Error;
 
 use crate::arguments::{Arguments, overlapping};
-pub use crate::device::{CudaError, Failed, Unavailable};
+pub use crate::device::{CudaError, DriverError, Unavailable};
 use crate::error::LaunchError;
 use crate::kernel;
 use crate::kernel::{Executable, Machine, OTHER_CODE};
@@ -130,7 +130,7 @@ fn run(
     {
         return done;
     }
-    memory.buffers.start();
+    memory.buffers.zero_out_buffers();
     let LaunchOptions { shape, items, budget, .. } = *order;
     let done = &mut || order.advance(1);
     run_items(code, &shape, items, memory, budget, &mut order.work(), done)
@@ -417,7 +417,7 @@ impl PreparedKernel {
     ) -> Result<Stats, LaunchError> {
         let code = &self.code.kernel;
         if order.engine == Engine::Cuda {
-            memory.buffers.start();
+            memory.buffers.zero_out_buffers();
             let failed = |error| LaunchError::Cuda { kernel: kernel.signature().name().to_owned(), error };
             cuda::run(code, &order.shape, memory).map_err(failed)?;
             order.advance(order.items);
@@ -527,7 +527,7 @@ impl Kernel {
         }
         let variables = variables::bind(self.entry(), |number| self.variables.buffer(number));
         let races = races.then(|| RaceDetector::new(shape.block.into_iter().product()));
-        let mut held = self.variables.held();
+        let mut held = self.variables.lock_contents();
         let alias = |(param, arg): (usize, &Arg<'_>)| match *arg {
             Arg::Alias { of, offset } => Some(Alias { param, of, offset }),
             _ => None,
@@ -577,7 +577,7 @@ impl Kernel {
             check_limits(watchdog, items, std::iter::empty()).map_err(exceeded)?;
         }
         let variables = variables::bind(self.entry(), |number| self.variables.buffer(number));
-        let mut held = self.variables.held();
+        let mut held = self.variables.lock_contents();
         let mut args: Vec<Arg<'_>> = args.iter().map(|bytes| Arg::Value(bytes)).collect();
         let (params, buffers) = (self.parameters(&args)?, self.buffers(&mut args, &mut held));
         let memory = Memory::new(params, Param::offsets(&self.entry().params), buffers, variables);

@@ -261,9 +261,9 @@ fn hexadecimal(magnitude: f64, precision: Option<usize>) -> String {
 mod tests {
     use super::*;
 
-    struct Listed<'a>(std::slice::Iter<'a, u64>);
+    struct ValueList<'a>(std::slice::Iter<'a, u64>);
 
-    impl Values for Listed<'_> {
+    impl Values for ValueList<'_> {
         fn next(&mut self, _: u32) -> u64 {
             self.0.next().copied().unwrap_or(0)
         }
@@ -275,7 +275,7 @@ mod tests {
 
     #[track_caller]
     fn prints(template: &str, values: &[u64], expected: &str) {
-        assert_eq!(format(template, &mut Listed(values.iter())).0, expected, "{template}");
+        assert_eq!(format(template, &mut ValueList(values.iter())).0, expected, "{template}");
     }
 
     fn float(template: &str, value: f64, expected: &str) {
@@ -328,6 +328,6 @@ mod tests {
         prints("end %", &[], "end %");
         prints("end %-05", &[], "end %-05");
         prints("%99999999999999999999d", &[1], &format!("{:>4096}", 1));
-        assert_eq!(format("%d %s %%", &mut Listed([1, 2].iter())).1, 2);
+        assert_eq!(format("%d %s %%", &mut ValueList([1, 2].iter())).1, 2);
     }
 }

@@ -28,7 +28,7 @@ struct Origin {
 
 /// The undefined bits of a register.
 #[derive(Clone)]
-pub(super) struct Bits {
+pub(super) struct UndefinedBits {
     bits: u64,
     /// The read of another register from which the undefined bits were propagated. `None` if this
     /// register was never written.
@@ -36,25 +36,25 @@ pub(super) struct Bits {
 }
 
 /// The entry of a register without undefined bits.
-static NONE: Bits = Bits { bits: 0, origin: None };
+static NONE: UndefinedBits = UndefinedBits { bits: 0, origin: None };
 
 /// The undefined bits of the registers and of the carry flag in a body.
 pub(super) struct Undefined {
-    registers: Vec<Bits>,
-    carry: Bits,
+    registers: Vec<UndefinedBits>,
+    carry: UndefinedBits,
 }
 
 /// The registers that receive undefined bits from an instruction, with these bits.
-pub(super) type Spread = SmallVec<[(Reg, Bits); 2]>;
+pub(super) type UndefinedWrites = SmallVec<[(Reg, UndefinedBits); 2]>;
 
 impl Undefined {
     /// Creates the state at the start of a body, with all registers undefined.
     pub(super) fn new(types: &[Type]) -> Undefined {
-        let whole = |ty: &Type| Bits { bits: ty.truncate(u64::MAX), origin: None };
-        Undefined { registers: types.iter().map(whole).collect(), carry: Bits { bits: 1, origin: None } }
+        let whole = |ty: &Type| UndefinedBits { bits: ty.truncate(u64::MAX), origin: None };
+        Undefined { registers: types.iter().map(whole).collect(), carry: UndefinedBits { bits: 1, origin: None } }
     }
 
-    fn get(&self, reg: Reg) -> &Bits {
+    fn get(&self, reg: Reg) -> &UndefinedBits {
         if reg == Reg::CARRY {
             return &self.carry;
         }
@@ -76,7 +76,7 @@ impl Undefined {
         self.set(reg, NONE.clone());
     }
 
-    fn set(&mut self, reg: Reg, bits: Bits) {
+    fn set(&mut self, reg: Reg, bits: UndefinedBits) {
         if reg == Reg::CARRY {
             self.carry = bits;
         } else if let Some(held) = self.registers.get_mut(reg.0 as usize) {
@@ -87,7 +87,7 @@ impl Undefined {
 
 impl Registers {
     /// Sets the undefined bits of the registers that an instruction wrote.
-    pub(super) fn spread(&mut self, spread: Spread) {
+    pub(super) fn spread(&mut self, spread: UndefinedWrites) {
         if let Some(undefined) = &mut self.undefined {
             spread.into_iter().for_each(|(reg, bits)| undefined.set(reg, bits));
         }
@@ -96,7 +96,7 @@ impl Registers {
     /// Marks the carry flag as undefined.
     pub(super) fn lose_carry(&mut self) {
         if let Some(undefined) = &mut self.undefined {
-            undefined.carry = Bits { bits: 1, origin: None };
+            undefined.carry = UndefinedBits { bits: 1, origin: None };
         }
     }
 
@@ -160,8 +160,8 @@ impl Reader<Definedness> for Watched<'_, '_> {
 ///
 /// # Errors
 /// Returns an error if a store, an address or a branch depends on undefined bits.
-pub(super) fn propagate(inst: &Inst, number: usize, view: &View<'_>) -> Result<Spread, TrapKind> {
-    let Some(undefined) = view.registers().undefined.as_ref() else { return Ok(Spread::new()) };
+pub(super) fn propagate(inst: &Inst, number: usize, view: &View<'_>) -> Result<UndefinedWrites, TrapKind> {
+    let Some(undefined) = view.registers().undefined.as_ref() else { return Ok(UndefinedWrites::new()) };
     let origin = |reg: Reg| undefined.origin(reg, view.body(), number);
     let registers = &view.body().registers;
     let mut watched = Watched { undefined, view: &mut view.clone() };
@@ -172,17 +172,17 @@ pub(super) fn propagate(inst: &Inst, number: usize, view: &View<'_>) -> Result<S
     })?;
     let of_width = |(reg, bits, from): (Reg, u64, Reg)| {
         let bits = registers.held(reg).unwrap_or(Type::B64).truncate(bits);
-        (reg, Bits { bits, origin: Some(origin(from)) })
+        (reg, UndefinedBits { bits, origin: Some(origin(from)) })
     };
     Ok(found.into_iter().map(of_width).collect())
 }
 
 /// Returns the undefined bits of a call's arguments, keyed by the parameter registers of the called
 /// function.
-pub(super) fn passed(inst: &Inst, number: usize, view: &View<'_>, params: &[FormalLocation]) -> Spread {
-    let Some(undefined) = view.registers().undefined.as_ref() else { return Spread::new() };
+pub(super) fn passed(inst: &Inst, number: usize, view: &View<'_>, params: &[FormalLocation]) -> UndefinedWrites {
+    let Some(undefined) = view.registers().undefined.as_ref() else { return UndefinedWrites::new() };
     let operands = inst.registers().filter(|(role, reg)| *role != OperandRole::Def && undefined.get(*reg).bits != 0);
-    let Some((_, first)) = operands.into_iter().next() else { return Spread::new() };
+    let Some((_, first)) = operands.into_iter().next() else { return UndefinedWrites::new() };
     let origin = undefined.origin(first, view.body(), number);
     let mut watched = Watched { undefined, view: &mut view.clone() };
     let values = arguments(inst, &mut Definedness, &mut watched);
@@ -191,5 +191,5 @@ pub(super) fn passed(inst: &Inst, number: usize, view: &View<'_>, params: &[Form
         _ => None,
     });
     let passed = passed.filter(|(_, bits)| *bits != 0);
-    passed.map(|(reg, bits)| (reg, Bits { bits, origin: Some(origin.clone()) })).collect()
+    passed.map(|(reg, bits)| (reg, UndefinedBits { bits, origin: Some(origin.clone()) })).collect()
 }

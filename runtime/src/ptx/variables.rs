@@ -19,7 +19,7 @@ const MIN_FIRST_BUFFER: usize = 64;
 /// with the same `Globals` share the variables.
 #[derive(Clone, Debug, Default)]
 pub struct Globals {
-    held: Arc<Mutex<Held>>,
+    held: Arc<Mutex<VariableContents>>,
 }
 
 impl Globals {
@@ -35,7 +35,7 @@ impl Globals {
 }
 
 /// The contents of variables, keyed by the variable's number in the module.
-type Held = BTreeMap<u32, Vec<u8>>;
+type VariableContents = BTreeMap<u32, Vec<u8>>;
 
 /// The module-scope variables that a kernel uses.
 #[derive(Debug)]
@@ -54,7 +54,7 @@ impl Variables {
     pub(super) fn new(module: &Module, entry: &Entry, globals: &Globals) -> Variables {
         let (numbers, first) = (entry.used_variables(), first_of(module));
         let variables = Variables { numbers, first, globals: globals.clone() };
-        let mut held = variables.held();
+        let mut held = variables.lock_contents();
         for &number in &variables.numbers {
             held.entry(number).or_insert_with(|| contents(entry, number, first));
         }
@@ -69,7 +69,7 @@ impl Variables {
 
     /// Locks and returns the contents of all variables in `globals`. A launch holds the lock until
     /// it ends.
-    pub(super) fn held(&self) -> MutexGuard<'_, Held> {
+    pub(super) fn lock_contents(&self) -> MutexGuard<'_, VariableContents> {
         self.globals.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

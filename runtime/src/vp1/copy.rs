@@ -83,7 +83,7 @@ impl AccessRow<'_> {
 
     /// Returns the buffer address and the byte count of all accesses together, if the accesses are
     /// contiguous.
-    fn whole(&self) -> Option<(u64, usize)> {
+    fn byte_range(&self) -> Option<(u64, usize)> {
         (self.stride() == Some(self.stream.bytes))
             .then(|| (self.address(self.first), self.bytes() * self.count as usize))
     }
@@ -98,14 +98,14 @@ impl AccessRow<'_> {
 
     /// Returns `true` if an access at the address is valid.
     fn may_access(&self, buffers: &Buffers<'_>, address: u64) -> bool {
-        self.is_aligned(address) && buffers.allow(self.access(), address, self.bytes())
+        self.is_aligned(address) && buffers.permits(self.access(), address, self.bytes())
     }
 
     /// Returns the trap of an invalid access.
     fn refusal(&self, buffers: &Buffers<'_>, address: u64) -> TrapKind {
         let (access, bytes) = (self.access(), self.stream.bytes);
         if self.is_aligned(address) {
-            buffers.refusal(access, address, self.bytes())
+            buffers.trap_of_access(access, address, self.bytes())
         } else {
             TrapKind::Misaligned { access, space: Space::Global, address, bytes }
         }
@@ -124,7 +124,7 @@ impl AccessRow<'_> {
 
 /// Returns one copy for each stream of a launch, in the order of the data store. Returns `None`
 /// unless all accesses are contiguous and known to be valid before the launch.
-pub(super) fn moves(plan: &Tiling, buffers: &Buffers<'_>) -> Option<SmallVec<[BulkCopy; 8]>> {
+pub(super) fn bulk_copies(plan: &Tiling, buffers: &Buffers<'_>) -> Option<SmallVec<[BulkCopy; 8]>> {
     let is_alone = |visit: &ItemAccess| {
         let stream = plan.streams().get(visit.stream)?;
         let share = plan.shares.get(visit.stream).filter(|share| share.streams == 1)?;
@@ -134,7 +134,7 @@ pub(super) fn moves(plan: &Tiling, buffers: &Buffers<'_>) -> Option<SmallVec<[Bu
         }
         let (&base, &scale) = (plan.bases.get(visit.stream)?, plan.scales.get(visit.stream)?);
         let run = AccessRow { stream, base, scale, index: visit.index, element: 0, first: 0, count: plan.items };
-        let (start, _) = run.whole().filter(|_| run.is_valid(buffers))?;
+        let (start, _) = run.byte_range().filter(|_| run.is_valid(buffers))?;
         BulkCopy::new(stream.site.written, share.region, start, stream.bytes)
     };
     let moves: Option<SmallVec<[BulkCopy; 8]>> = plan.visits.iter().map(is_alone).collect();
@@ -180,7 +180,7 @@ impl<'a> Copier<'a> {
             for row in self.rows(visit).filter(is_read) {
                 let bytes = row.bytes();
                 let Some(start) = self.start(visit.stream, row.element) else { continue };
-                if let Some((address, count)) = row.whole()
+                if let Some((address, count)) = row.byte_range()
                     && let Some(held) = buffers.get(address, count)
                     && let Some(place) = self.open(&mut filled, start, count)
                 {
@@ -234,8 +234,8 @@ impl<'a> Copier<'a> {
                 let items = (row.first..).zip(row.element..).take(row.count as usize);
                 let items = items.take_while(|&(item, _)| below(item));
                 let is_wrong = |&(item, address, element): &(u32, u64, u64)| {
-                    self.is_made(row.stream, element)
-                        && stop.is_none_or(|stop| item < stop.item || self.is_passed(visit.stream, element, stop))
+                    self.is_guard_true(row.stream, element)
+                        && stop.is_none_or(|stop| item < stop.item || self.has_accessed(visit.stream, element, stop))
                         && !row.may_access(buffers, address)
                 };
                 let items =
@@ -275,7 +275,7 @@ impl<'a> Copier<'a> {
                 let Some(start) = self.start(visit.stream, row.element) else { continue };
                 let Some(written) = self.store.get(start..start + bytes * count) else { continue };
                 if row.stream.guard.is_none()
-                    && let Some((address, count)) = row.whole()
+                    && let Some((address, count)) = row.byte_range()
                     && let Some(place) = buffers.get_mut(address, count)
                 {
                     place.copy_from_slice(written);
@@ -284,7 +284,7 @@ impl<'a> Copier<'a> {
                 }
                 for ((written, address), element) in written.chunks_exact(bytes).zip(row.addresses()).zip(row.element..)
                 {
-                    if self.is_made(row.stream, element)
+                    if self.is_guard_true(row.stream, element)
                         && let Some(place) = buffers.get_mut(address, bytes)
                     {
                         place.copy_from_slice(written);
@@ -299,11 +299,11 @@ impl<'a> Copier<'a> {
     /// Copies the results of a row's stores to their buffer. The stores went to the stream
     /// `window`, which holds the whole buffer.
     fn copy_out_of(&self, window: u32, stream: usize, row: &AccessRow<'_>, buffers: &mut Buffers<'_>) -> u64 {
-        let Some(place) = self.place(window as usize) else { return 0 };
+        let Some(place) = self.region_of(window as usize) else { return 0 };
         let bytes = row.bytes();
         let mut copied = 0;
         for (item, element) in (row.first..).zip(row.element..).take(row.count as usize) {
-            if !self.is_made(row.stream, element) {
+            if !self.is_guard_true(row.stream, element) {
                 continue;
             }
             let address = self.address(stream, row, item, element);
@@ -352,7 +352,7 @@ impl<'a> Copier<'a> {
     }
 
     /// Returns the address range of a stream's region in the data store.
-    fn place(&self, stream: usize) -> Option<&Range<u32>> {
+    fn region_of(&self, stream: usize) -> Option<&Range<u32>> {
         self.plan.places(self.tile).regions.get(self.plan.shares.get(stream)?.region as usize)
     }
 
@@ -364,13 +364,13 @@ impl<'a> Copier<'a> {
             1 => element,
             streams => (element / group * streams + share.place) * group + element % group,
         };
-        usize::try_from(u64::from(self.place(stream)?.start) + before * bytes).ok()
+        usize::try_from(u64::from(self.region_of(stream)?.start) + before * bytes).ok()
     }
 
     /// Returns `true` if the program has accessed an element before it stopped, that is, if the
     /// stream's address register is past the element. A uniform stream outside of loops may be read
     /// at any time, so its elements always count as accessed.
-    fn is_passed(&self, stream: usize, element: u64, stop: &Stop) -> bool {
+    fn has_accessed(&self, stream: usize, element: u64, stop: &Stop) -> bool {
         let at_will = self.plan.streams().get(stream).is_some_and(|stream| stream.uniform && stream.steps.is_empty());
         let region = self.plan.shares.get(stream).map_or(stream, |share| share.region as usize);
         let cursor = stop.cursors.get(region).map_or(0, |&cursor| cursor & ADDRESS);
@@ -379,7 +379,7 @@ impl<'a> Copier<'a> {
 
     /// Returns `true` if the program has stored a true guard for the access to an element, or if
     /// the access has no guard.
-    fn is_made(&self, stream: &Stream, element: u64) -> bool {
+    fn is_guard_true(&self, stream: &Stream, element: u64) -> bool {
         let Some(guard) = stream.guard else { return true };
         let byte = self.start(guard as usize, element).and_then(|start| self.store.get(start));
         byte.is_some_and(|&byte| byte != 0)

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use arrayvec::ArrayVec;
 use halfbyte_isa::stream::Tiles;
-use halfbyte_isa::vp1::bundle::LINE;
+use halfbyte_isa::vp1::bundle::WORDS_PER_LINE;
 use halfbyte_isa::vp1::domain::{Jump, Next, Target, Unknown};
 use halfbyte_isa::vp1::state::State;
 use halfbyte_isa::vp1::{Bundle, Unit, UnitSlot, bundles};
@@ -29,7 +29,7 @@ pub(super) struct Bundles {
 impl Bundles {
     pub(super) fn new(words: &[u32]) -> Bundles {
         let bundles: Vec<(u32, Bundle)> = bundles(words).collect();
-        let begins_line = |&(_, &(address, _)): &(u32, &(u32, Bundle))| address.is_multiple_of(LINE);
+        let begins_line = |&(_, &(address, _)): &(u32, &(u32, Bundle))| address.is_multiple_of(WORDS_PER_LINE);
         let lines = (0..).zip(&bundles).filter(begins_line).map(|(number, _)| number).collect();
         Bundles { bundles, lines, words: words.len() as u32 }
     }
@@ -67,17 +67,19 @@ impl Bundles {
     /// Returns the number of the bundle that a jump in bundle `from` leads to.
     pub(super) fn target(&self, from: usize, target: Target) -> Result<usize, TrapKind> {
         let line = match target {
-            Target::Relative(lines) => i64::from(self.address_of(from, Unit::Branch) / LINE) + i64::from(lines),
+            Target::Relative(lines) => {
+                i64::from(self.address_of(from, Unit::Branch) / WORDS_PER_LINE) + i64::from(lines)
+            }
             Target::Absolute(line) => line.into(),
         };
         let inside = usize::try_from(line).ok().and_then(|line| self.lines.get(line));
-        let outside = TrapKind::BranchOutside { target: line * i64::from(LINE), words: self.words };
+        let outside = TrapKind::BranchOutside { target: line * i64::from(WORDS_PER_LINE), words: self.words };
         inside.map(|&number| number as usize).ok_or(outside)
     }
 }
 
 /// The state of a program that runs on a tile, without registers and memory.
-pub(super) struct Run<'a> {
+pub(super) struct ProgramRun<'a> {
     pub program: &'a Bundles,
     group_branch: Option<u32>,
     /// Number of groups in the tile.
@@ -108,10 +110,10 @@ pub(super) struct Run<'a> {
     pub work: Work<'a>,
 }
 
-impl<'a> Run<'a> {
+impl<'a> ProgramRun<'a> {
     /// Creates a run that starts at the first bundle.
-    pub(super) fn new(program: &'a Bundles, tiles: &Tiles, groups: u32, budget: u64, work: Work<'a>) -> Run<'a> {
-        Run {
+    pub(super) fn new(program: &'a Bundles, tiles: &Tiles, groups: u32, budget: u64, work: Work<'a>) -> ProgramRun<'a> {
+        ProgramRun {
             program,
             group_branch: tiles.group_branch,
             groups,

@@ -39,7 +39,7 @@ use halfbyte_isa::trap::{Fault, Halt};
 use halfbyte_native::clif::{NativeError, Translation};
 use halfbyte_native::launch::LaunchOptions;
 use halfbyte_native::threads::{available, run_each};
-use interp::{Bundles, Run};
+use interp::{Bundles, ProgramRun};
 pub use jit::step_bundle;
 use jit::{Compiled, Jit, Machine as Registers};
 use tiles::{StreamLayout, Tile, Tiling};
@@ -136,7 +136,7 @@ impl Executable for DecodedKernel {
         kept.copied = 0;
         let done = self.run(kernel, order, compiled, threads, &mut kept, &mut args.buffers);
         if done.is_err() {
-            args.buffers.clear_from(&kept.plan.covered, kept.copied);
+            args.buffers.zero_unwritten_items(&kept.plan.covered, kept.copied);
         }
         args.scratch.keep(kept);
         done
@@ -165,7 +165,7 @@ impl DecodedKernel {
         }
         slots.resize_with(most, || TileSlot::new(compiled));
         let mut take =
-            |processor: &mut Processor, tile: Tile, done: Done, buffers: &mut Buffers<'_>, stats: &mut Stats| {
+            |processor: &mut Processor, tile: Tile, done: TileResult, buffers: &mut Buffers<'_>, stats: &mut Stats| {
                 match done {
                     Ok(None) => {}
                     Ok(Some(found)) => {
@@ -266,7 +266,7 @@ impl Processor {
 
     /// Runs the program from the first bundle to an exit. `m` sets the `$m` registers before. All
     /// streams lie below address `end` of the data store.
-    fn run(&mut self, m: impl FnOnce(&mut [u32; 64]), end: u32, run: &mut Run<'_>) -> Result<(), Halt> {
+    fn run(&mut self, m: impl FnOnce(&mut [u32; 64]), end: u32, run: &mut ProgramRun<'_>) -> Result<(), Halt> {
         match self {
             Processor::Interpreter { store, cursors } => interpret(m, end, run, (store, cursors)),
             Processor::Native { compiled, machine } => {
@@ -282,7 +282,7 @@ struct TileSlot {
     processor: Processor,
     tile: Option<Tile>,
     /// The result for the tile, and the statistics.
-    done: Option<(Done, Stats)>,
+    done: Option<(TileResult, Stats)>,
 }
 
 impl TileSlot {
@@ -306,7 +306,7 @@ struct TileRunner<'a> {
 
 /// The result of the program on a tile: the fault of the lowest faulting item with that item's
 /// number, if any.
-type Done = Result<Option<Box<(u32, Fault)>>, Exceeded>;
+type TileResult = Result<Option<Box<(u32, Fault)>>, Exceeded>;
 
 /// Parameters of all tiles with the same number of items.
 struct TileParameters {
@@ -357,11 +357,11 @@ impl TileRunner<'_> {
     /// The statistics are not part of the return value. Counters that were stored one by one would
     /// then be moved together, which misses store forwarding and waits for all stores of the
     /// copies.
-    fn run(&self, processor: &mut Processor, tile: Tile, buffers: &Buffers<'_>, stats: &mut Stats) -> Done {
+    fn run(&self, processor: &mut Processor, tile: Tile, buffers: &Buffers<'_>, stats: &mut Stats) -> TileResult {
         let TileRunner { code, plan, sizes: [whole, last], order } = self;
         stats.bytes_in += Copier { plan, tile, store: processor.store() }.fill(&code.tiles.image, buffers);
         let size = if plan.is_whole(tile) { whole } else { last };
-        let mut run = Run::new(&code.bundles, &code.tiles, size.groups, order.budget, order.work());
+        let mut run = ProgramRun::new(&code.bundles, &code.tiles, size.groups, order.budget, order.work());
         let stopped = processor.run(|m| size.set(m, tile), size.end, &mut run);
         run.work.poll()?;
         stats.issued += run.issued;
@@ -410,7 +410,7 @@ fn set(m: &mut [u32; 64], number: usize, word: u32) {
 fn interpret(
     m: impl FnOnce(&mut [u32; 64]),
     end: u32,
-    run: &mut Run<'_>,
+    run: &mut ProgramRun<'_>,
     (store, cursors): (&mut [u8], &mut [u32; 32]),
 ) -> Result<(), Halt> {
     let mut state = State::default();

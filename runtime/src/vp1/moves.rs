@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 
 use super::blocks::{clear, copy};
 use super::tiles::{StreamLayout, Tile};
-use halfbyte_isa::buffers::{AllCovered, Buffer, Buffers, OverwrittenBuffer};
+use halfbyte_isa::buffers::{Buffer, Buffers, OverwrittenBuffer, OverwrittenBuffers};
 
 /// The copy of a stream that all items access unconditionally, and whose accesses are contiguous
 /// both in the buffer and in the stream.
@@ -40,14 +40,14 @@ impl BulkCopy {
 }
 
 /// A bulk copy, and the data store address of its stream.
-type Placed = (BulkCopy, usize);
+type CopyAt = (BulkCopy, usize);
 
 /// The bulk copies for all tiles with the same number of items, in the order of regions. The
 /// program's image lies before the streams. Zeros fill the gaps.
 pub(super) struct BulkCopies {
     image: usize,
-    reads: SmallVec<[Placed; 4]>,
-    writes: SmallVec<[Placed; 4]>,
+    reads: SmallVec<[CopyAt; 4]>,
+    writes: SmallVec<[CopyAt; 4]>,
     /// Data store ranges that neither the image nor an input stream fills.
     zeros: SmallVec<[Range<usize>; 4]>,
 }
@@ -134,7 +134,7 @@ impl BulkCopies {
 }
 
 /// Returns the buffers that a launch of `items` items overwrites completely.
-pub(super) fn covered(moves: &[BulkCopy], items: u32, buffers: &Buffers<'_>) -> AllCovered {
+pub(super) fn overwritten_buffers(moves: &[BulkCopy], items: u32, buffers: &Buffers<'_>) -> OverwrittenBuffers {
     let fills = |of: &BulkCopy| {
         let held = buffers.0.get(of.buffer)?.as_ref()?;
         let found = OverwrittenBuffer { buffer: of.buffer, bytes: of.bytes };

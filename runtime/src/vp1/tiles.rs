@@ -14,7 +14,7 @@ use super::moves::{self, BulkCopies};
 use crate::arguments::Arguments;
 use crate::error::TooLarge;
 use crate::kernel::Kernel;
-use halfbyte_isa::buffers::AllCovered;
+use halfbyte_isa::buffers::OverwrittenBuffers;
 
 /// Alignment in bytes of the start of each stream.
 const STREAM_ALIGN: u64 = 16;
@@ -51,7 +51,7 @@ pub(super) struct Tiling {
     moves: Option<[BulkCopies; 2]>,
     /// The `out` buffers that the bulk copies overwrite completely. They need not be filled with
     /// zeros before.
-    pub covered: AllCovered,
+    pub covered: OverwrittenBuffers,
 }
 
 /// The region of a stream, and the position of the stream in the region.
@@ -133,7 +133,7 @@ impl Values<'_> {
 
 /// Computes the position of each stream in its region. `regions` holds the number of each stream's
 /// region. Also returns the first stream and the number of streams of each region.
-fn shares(regions: &[u32]) -> (Vec<RegionSlot>, Vec<(usize, u64)>) {
+fn region_slots(regions: &[u32]) -> (Vec<RegionSlot>, Vec<(usize, u64)>) {
     let mut of_regions: Vec<(usize, u64)> = Vec::new();
     let mut shares: Vec<RegionSlot> = Vec::with_capacity(regions.len());
     for (stream, &region) in regions.iter().enumerate() {
@@ -173,7 +173,7 @@ impl Tiling {
             let trips = stream.steps.iter().map(|step| u64::from(values.trips(&step.trips)));
             trips.fold(1, u64::saturating_mul)
         };
-        let (shares, regions) = shares(&regions_of(streams, kernel.signature()));
+        let (shares, regions) = region_slots(&regions_of(streams, kernel.signature()));
         let mut plan = Tiling {
             tiles: tiles.clone(),
             shares,
@@ -188,7 +188,7 @@ impl Tiling {
             tile_items: items,
             places: Default::default(),
             moves: None,
-            covered: AllCovered::new(),
+            covered: OverwrittenBuffers::new(),
         };
         if items == 0 {
             return Ok(plan);
@@ -217,12 +217,12 @@ impl Tiling {
         plan.visit(&values, &starts, 0);
         let sizes = [plan.tile_items, items % plan.tile_items];
         plan.places = sizes.map(|items| plan.lay_out(items));
-        if let Some(moves) = copy::moves(&plan, &args.buffers) {
+        if let Some(moves) = copy::bulk_copies(&plan, &args.buffers) {
             let [whole, last] = &plan.places;
             let of = |items, places| BulkCopies::new(&moves, items, places, tiles.image.len(), DATA_STORE_BYTES);
             plan.moves = of(sizes[0], whole).zip(of(sizes[1], last)).map(Into::into);
             if plan.is_always_valid() {
-                plan.covered = moves::covered(&moves, items, &args.buffers);
+                plan.covered = moves::overwritten_buffers(&moves, items, &args.buffers);
             }
         }
         Ok(plan)

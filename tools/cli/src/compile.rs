@@ -22,13 +22,13 @@ use halfbyte::{HALU, Module, RefusedKernel, TARGETS, Target, WriteError};
 
 use serde_json::{Value, json};
 
-use super::from_ptx::{given_back, mention_free_sums, mention_uninitialised, mention_unsaid};
+use super::from_ptx::{mention_uninitialised, note_fusible_sums, recompiled_kernels, warn_of_missing_member_masks};
 use super::io::{Input, refuse_input, to_stdout, unwritable, write};
 use super::json_output::JsonOutput;
-use super::names::{among, did_you_mean};
+use super::names::{did_you_mean, suggestion_and_names};
 use super::native::NativeArgs;
 use super::output::{refuse_terminal, say};
-use super::target_option::{TargetOption, aim};
+use super::target_option::{TargetOption, target_option_parser};
 use super::temporary_file::TemporaryFile;
 use super::{Done, Failure, ShapeArgs, SmArgs};
 
@@ -39,7 +39,7 @@ pub(super) struct Compile {
     /// Kernel file, or PTX file (*.ptx); - is standard input
     file: PathBuf,
     /// Target, or the triple of a host machine, for object files with native code (docs/native.md)
-    #[arg(long, value_parser = aim())]
+    #[arg(long, value_parser = target_option_parser())]
     target: TargetOption,
     #[command(flatten)]
     sm: SmArgs,
@@ -152,9 +152,9 @@ impl Compile {
             refuse_terminal("an object file", "name a file with -o FILE")?;
         }
         if self.json {
-            return self.answer(target);
+            return self.run_json(target);
         }
-        let Product { bytes, draft, compiled, times, header } = self.product(target)?;
+        let Product { bytes, draft, compiled, times, header } = self.compile_file(target)?;
         if let Some(compiled) = compiled {
             say(&statistics(target, &compiled));
         }
@@ -228,7 +228,7 @@ impl Compile {
     }
 
     /// Returns the name of the target, or the triple of the host machine.
-    fn aim(&self) -> &str {
+    fn target_text(&self) -> &str {
         match &self.target {
             TargetOption::Words(target) => target.name(),
             TargetOption::Host(triple) => triple,
@@ -236,11 +236,11 @@ impl Compile {
     }
 
     /// Compiles the file and prints a JSON object with the result.
-    fn answer(&self, target: Target) -> Done {
+    fn run_json(&self, target: Target) -> Done {
         let mut answer = JsonOutput::new("compile");
-        answer.set("target", self.aim());
+        answer.set("target", self.target_text());
         answer.set("emit", self.emit.to_possible_value().map_or(String::new(), |value| value.get_name().to_owned()));
-        let product = match self.product(target) {
+        let product = match self.compile_file(target) {
             Ok(product) => product,
             Err(failure) => return answer.finish(Err(failure)),
         };
@@ -264,7 +264,7 @@ impl Compile {
     }
 
     /// Compiles the file, and returns its output.
-    fn product(&self, target: Target) -> Result<Product, Failure> {
+    fn compile_file(&self, target: Target) -> Result<Product, Failure> {
         let to_ptx = target.form() == KernelFormat::Text;
         let mut options = Options::new(target);
         options.timed = self.time_passes;
@@ -367,7 +367,7 @@ impl Compile {
                     (Emit::Asm | Emit::Ptx, Some(sm)) => {
                         let source = self.line_info.then_some(name.as_str());
                         let code = match is_ptx(&name) && !self.contract && self.passes.is_none() {
-                            true => given_back(&name, &text, compiled)?,
+                            true => recompiled_kernels(&name, &text, compiled)?,
                             false => compiled.code,
                         };
                         out = ptx_text(code, sm, source).into_bytes();
@@ -399,11 +399,11 @@ impl Compile {
             return Err(no_kernels(&name, &text));
         }
         if is_ptx(&name) {
-            mention_unsaid(&name, &text, self.kernel.as_deref())?;
+            warn_of_missing_member_masks(&name, &text, self.kernel.as_deref())?;
             mention_uninitialised(&name, &text)?;
         }
         if is_ptx(&name) && !self.contract && !to_ptx {
-            mention_free_sums(&name, &text, self.kernel.as_deref())?;
+            note_fusible_sums(&name, &text, self.kernel.as_deref())?;
         }
         let mut header = None;
         if let TargetOption::Host(triple) = &self.target {
@@ -486,7 +486,7 @@ pub(super) fn refused(module: &Module, name: Option<&str>) -> Option<Report> {
 pub(super) fn no_kernel(module: &Module, name: &str) -> Failure {
     let names = module.ir().kernels.iter().map(|kernel| kernel.name.as_str());
     let refused: Vec<&str> = module.refused_kernels().iter().map(|refused| refused.name.as_str()).collect();
-    let message = format!("{} has no kernel `@{name}`{}", module.file(), among(name, "@", names));
+    let message = format!("{} has no kernel `@{name}`{}", module.file(), suggestion_and_names(name, "@", names));
     Failure::Call(message + &and_refused(&refused))
 }
 

@@ -150,7 +150,7 @@ enum Outcome {
 
 impl Outcome {
     /// Outcomes for which reasons are counted, with their names in the output.
-    const REASONED: [(Outcome, &str); 4] = [
+    const OUTCOMES_WITH_REASONS: [(Outcome, &str); 4] = [
         (Outcome::NoLaunch, "no launch"),
         (Outcome::NotRead, "not read"),
         (Outcome::NotRun, "not run"),
@@ -218,7 +218,7 @@ impl Found {
         let (launches, kernels) = (counted(launches, "launch", "launches"), counted(kernels, "kernel", "kernels"));
         let [read, run, equal] = [read, run, equal].map(grouped);
         let mut text = format!("{file}: {launches} of {kernels}: {read} read, {run} run, {equal} equal\n");
-        for (outcome, name) in Outcome::REASONED {
+        for (outcome, name) in Outcome::OUTCOMES_WITH_REASONS {
             let reasons = self.reasons(outcome);
             if !reasons.is_empty() {
                 let _ = writeln!(text, "  {name}");
@@ -235,7 +235,7 @@ impl Found {
     }
 
     fn json(&self, file: &str) -> Value {
-        let reasons = Outcome::REASONED.iter().flat_map(|&(outcome, name)| {
+        let reasons = Outcome::OUTCOMES_WITH_REASONS.iter().flat_map(|&(outcome, name)| {
             let reason = move |(reason, group): (&str, &Group)| {
                 let mut object =
                     json!({ "outcome": name, "reason": reason, "count": group.count, "example": group.example });
@@ -445,7 +445,7 @@ enum Wanted {
 
 /// Kinds of errors that occur during a launch. Any other expected kind means that the text must be
 /// invalid.
-const OF_LAUNCHES: &[&str] = &[
+const LAUNCH_ERROR_KINDS: &[&str] = &[
     "race-shared",
     "race-global",
     "barrier-divergence",
@@ -469,7 +469,7 @@ const OF_LAUNCHES: &[&str] = &[
 /// Returns `true` if a launch failed with the expected kind of error. If the text must be invalid,
 /// only a parse error is expected, not an unsupported feature or a wrong argument.
 fn is_kind(expected: &str, found: FailureKind) -> bool {
-    expected == found.name() || (!OF_LAUNCHES.contains(&expected) && found == FailureKind::Parse)
+    expected == found.name() || (!LAUNCH_ERROR_KINDS.contains(&expected) && found == FailureKind::Parse)
 }
 
 fn is_as_expected(buffers: &[Vec<u8>], expected: &[Option<Expected>]) -> Result<(), String> {

@@ -1,7 +1,7 @@
 //! Helpers of the commands that read PTX.
 
 use halfbyte::emit::KernelCode;
-use halfbyte::import_ptx::{self, GivenBack, free_sums, give_back, ir_name, unmasked_exchanges};
+use halfbyte::import_ptx::{self, PtxOutput, free_sums, ir_name, select_output, unmasked_exchanges};
 use halfbyte::pipeline::Compiled;
 
 use super::Failure;
@@ -9,10 +9,10 @@ use super::output::{mention, render};
 
 /// Returns the recompiled kernels of a PTX text. A kernel without packed operations keeps its
 /// original PTX.
-pub(super) fn given_back(name: &str, text: &str, compiled: Compiled) -> Result<Vec<KernelCode>, Failure> {
+pub(super) fn recompiled_kernels(name: &str, text: &str, compiled: Compiled) -> Result<Vec<KernelCode>, Failure> {
     let read = import_ptx::read_each(name, text)?;
     let code = compiled.code.into_iter().zip(compiled.stats).map(|(code, stats)| {
-        let GivenBack { code, is_own, .. } = give_back(&read, code, stats.is_packed);
+        let PtxOutput { code, is_own, .. } = select_output(&read, code, stats.is_packed);
         if is_own {
             let kernel = code.info.signature.name();
             mention(&format!("note: @{kernel} has no packed operations, so its original PTX is kept"));
@@ -24,7 +24,7 @@ pub(super) fn given_back(name: &str, text: &str, compiled: Compiled) -> Result<V
 
 /// Warns of kernels that use `shfl` or `vote` without a member mask. If `kernel` is given, only
 /// that kernel is checked.
-pub(super) fn mention_unsaid(name: &str, text: &str, kernel: Option<&str>) -> Result<(), Failure> {
+pub(super) fn warn_of_missing_member_masks(name: &str, text: &str, kernel: Option<&str>) -> Result<(), Failure> {
     let read = import_ptx::read_each(name, text)?;
     for entry in &read.module.entries {
         let of = ir_name(&entry.name);
@@ -48,7 +48,7 @@ pub(super) fn mention_uninitialised(name: &str, text: &str) -> Result<(), Failur
 
 /// Prints a note if a GPU may fuse a sum with a product that halfbyte rounds separately. The note
 /// counts these sums for each kernel.
-pub(super) fn mention_free_sums(name: &str, text: &str, kernel: Option<&str>) -> Result<(), Failure> {
+pub(super) fn note_fusible_sums(name: &str, text: &str, kernel: Option<&str>) -> Result<(), Failure> {
     let read = import_ptx::read_each(name, text)?;
     for entry in &read.module.entries {
         let of = ir_name(&entry.name);

@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_have_units() {
+    fn parses_numbers_with_units() {
         assert_eq!(["12", "3k", "2G", "0"].map(|text| bytes(text).ok()), [12, 3 << 10, 2 << 30, 0].map(Some));
         assert_eq!(number("5M"), Ok(5_000_000));
         for text in ["", "k", "-1", "+1", "1.5", "1kk", "99999999T", "1é"] {
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_given_is_as_it_was() {
+    fn keeps_base_limits_without_options() {
         let none = LimitArgs { timeout: None, max_work: None, max_memory: None };
         assert_eq!(none.limits(Limits::strict()), Limits::strict());
         let all = LimitArgs { timeout: Some(Duration::ZERO), max_work: Some(7), max_memory: Some(1 << 20) };

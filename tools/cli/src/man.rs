@@ -55,6 +55,6 @@ impl Man {
 fn page_of(program: &Command, name: &str) -> Result<Command, Failure> {
     program.find_subcommand(name).cloned().ok_or_else(|| {
         let names = program.get_subcommands().map(Command::get_name);
-        Failure::Call(format!("there is no command `{name}`{}", names::among(name, "", names)))
+        Failure::Call(format!("there is no command `{name}`{}", names::suggestion_and_names(name, "", names)))
     })
 }

@@ -7,7 +7,7 @@ const LISTED: usize = 24;
 
 /// Returns the end of a message about an unknown name: the most similar name, and the list of valid
 /// names if there are few.
-pub(super) fn among<'n>(name: &str, sigil: &str, names: impl IntoIterator<Item = &'n str>) -> String {
+pub(super) fn suggestion_and_names<'n>(name: &str, sigil: &str, names: impl IntoIterator<Item = &'n str>) -> String {
     let names: Vec<&str> = names.into_iter().collect();
     let meant = did_you_mean(name, sigil, names.iter().copied());
     let has = if meant.is_empty() { "; it has" } else { " It has" };
@@ -42,12 +42,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_meant_is_said_and_what_there_is() {
-        assert_eq!(among("axpi", "@", ["axpy", "dot"]), "; did you mean `@axpy`? It has @axpy, @dot");
-        assert_eq!(among("zzz", "", ["axpy"]), "; it has axpy");
-        assert_eq!(among("zzz", "", []), "; it has none");
+    fn suggests_the_closest_name_and_lists_names() {
+        assert_eq!(suggestion_and_names("axpi", "@", ["axpy", "dot"]), "; did you mean `@axpy`? It has @axpy, @dot");
+        assert_eq!(suggestion_and_names("zzz", "", ["axpy"]), "; it has axpy");
+        assert_eq!(suggestion_and_names("zzz", "", []), "; it has none");
         let many: Vec<String> = (100..130).map(|number| number.to_string()).collect();
-        let said = among("zzz", "", many.iter().map(String::as_str));
+        let said = suggestion_and_names("zzz", "", many.iter().map(String::as_str));
         assert!(said.ends_with("122, 123, and 6 more"), "{said}");
         assert_eq!(closest_name("hadd2", ["HADD2", "HMUL2"]), Some("HADD2"));
         assert_eq!(closest_name("HFMAA", ["HFMA2", "HADD2"]), Some("HFMA2"));

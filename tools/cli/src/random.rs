@@ -36,7 +36,7 @@ enum Runner {
 
 /// Exclusive upper bound of kernel numbers. Each thread counts a little further, which must not
 /// overflow.
-const MOST: u64 = 1 << 63;
+const KERNEL_NUMBER_LIMIT: u64 = 1 << 63;
 
 /// Name of [`Runner::Ahead`].
 const AHEAD: &str = "aot";
@@ -65,7 +65,7 @@ impl ValueEnum for Runner {
 }
 
 /// Number of differences after which the command ends.
-const ENOUGH: usize = 10;
+const MAX_DIFFERENCES: usize = 10;
 
 /// Runs random kernels, and compares the evaluator with every target and engine
 ///
@@ -178,7 +178,7 @@ impl Random {
             },
             ahead: self.engine.is_some_and(|engine| matches!(engine, Runner::Ahead)),
             threads: self.threads(),
-            enough: ENOUGH,
+            enough: MAX_DIFFERENCES,
             meets: self.kinds(),
             limits: self.limits.limits(Limits::generous()),
             cancel: interrupt::token(),
@@ -218,7 +218,7 @@ impl Random {
 
 impl Random {
     fn numbers(&self) -> Result<Range<u64>, Failure> {
-        let end = self.first.checked_add(self.count).filter(|&end| end <= MOST);
+        let end = self.first.checked_add(self.count).filter(|&end| end <= KERNEL_NUMBER_LIMIT);
         let beyond = || Failure::Call("kernel numbers must be less than 2^63: lower --first or --count".into());
         Ok(self.first..end.ok_or_else(beyond)?)
     }
@@ -261,7 +261,7 @@ impl Random {
                 .try_for_each(|case| print(case.to_string().as_bytes()));
         }
         let (seed, shard, threads) = (self.seed, self.shard, self.threads());
-        let plan = random_code::Plan { seed, programs, shard, targets, threads, enough: ENOUGH };
+        let plan = random_code::Plan { seed, programs, shard, targets, threads, enough: MAX_DIFFERENCES };
         let out = self.out.display();
         create_dir_all(&self.out).map_err(|error| Failure::Call(format!("{out}: {error}")))?;
         silence_panics();

@@ -97,7 +97,7 @@ impl Reduce {
         let watched = Watched { patience: &patience, one, engine: self.engine };
         for suspect in suspects {
             let end = watched.run(&suspect, &suspect.case)?;
-            if end == End::Cut {
+            if end == ProcessEnd::Cut {
                 let reason =
                     format!("{}: no failure was found in {} s; use --time to search longer", input.name, self.time);
                 return Err(Failure::input(reason));
@@ -171,7 +171,7 @@ struct Watched<'a> {
 
 /// The way in which a process ended.
 #[derive(PartialEq, Eq)]
-enum End {
+enum ProcessEnd {
     /// The process exited by itself.
     Orderly,
     /// A signal killed the process.
@@ -182,25 +182,25 @@ enum End {
     Cut,
 }
 
-impl End {
+impl ProcessEnd {
     fn is_orderly(&self) -> bool {
-        matches!(self, End::Orderly)
+        matches!(self, ProcessEnd::Orderly)
     }
 }
 
-impl std::fmt::Display for End {
+impl std::fmt::Display for ProcessEnd {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            End::Orderly => f.write_str("ends"),
-            End::Killed(status) => write!(f, "dies: {status}"),
-            End::Late(patience) => write!(f, "does not end within {}", seconds(*patience)),
-            End::Cut => f.write_str("was cut short"),
+            ProcessEnd::Orderly => f.write_str("ends"),
+            ProcessEnd::Killed(status) => write!(f, "dies: {status}"),
+            ProcessEnd::Late(patience) => write!(f, "does not end within {}", seconds(*patience)),
+            ProcessEnd::Cut => f.write_str("was cut short"),
         }
     }
 }
 
 impl Watched<'_> {
-    fn run(&self, suspect: &Suspect, case: &Case) -> Result<End, Failure> {
+    fn run(&self, suspect: &Suspect, case: &Case) -> Result<ProcessEnd, Failure> {
         let failed = |error: std::io::Error| Failure::Call(format!("halfbyte cannot call itself: {error}"));
         let mut command = Command::new(std::env::current_exe().map_err(failed)?);
         // The time limit of `check` is disabled, because the parent process kills the child after
@@ -222,12 +222,12 @@ impl Watched<'_> {
         let start = Instant::now();
         loop {
             if let Some(status) = child.try_wait().map_err(failed)? {
-                return Ok(if status.code().is_some() { End::Orderly } else { End::Killed(status) });
+                return Ok(if status.code().is_some() { ProcessEnd::Orderly } else { ProcessEnd::Killed(status) });
             }
             let is_late = start.elapsed() >= self.one;
             if is_late || self.patience.watchdog().poll().is_err() {
                 child.kill().and_then(|()| child.wait()).map_err(failed)?;
-                return Ok(if is_late { End::Late(self.one) } else { End::Cut });
+                return Ok(if is_late { ProcessEnd::Late(self.one) } else { ProcessEnd::Cut });
             }
             std::thread::sleep(Duration::from_millis(1));
         }

@@ -37,12 +37,12 @@ use serde_json::json;
 
 use self::results::{Out, PrintFormat, results_json, write_results};
 use super::compile::{and_refused, no_kernel, no_kernels, refused};
-use super::from_ptx::{mention_free_sums, mention_uninitialised, mention_unsaid};
+use super::from_ptx::{mention_uninitialised, note_fusible_sums, warn_of_missing_member_masks};
 use super::io::{Input, refuse_input};
 use super::json_output::JsonOutput;
 use super::limits::{LimitArgs, advice};
 use super::meter::{Meter, grouped, seconds};
-use super::names::among;
+use super::names::suggestion_and_names;
 use super::output::{mention, say};
 use super::trace::{self, evaluate_traced};
 use super::{Done, EngineName, Failure, OnArgs, ShapeArgs};
@@ -291,11 +291,11 @@ impl Run {
         };
         let params = given(kernel);
         if is_ptx(&input.name) {
-            mention_unsaid(&input.name, text, Some(name))?;
+            warn_of_missing_member_masks(&input.name, text, Some(name))?;
             mention_uninitialised(&input.name, text)?;
         }
         if is_ptx(&input.name) && !self.contract {
-            mention_free_sums(&input.name, text, Some(name))?;
+            note_fusible_sums(&input.name, text, Some(name))?;
         }
         within.approximate.set(approximations(&module).contains_key(name));
         let Platform::Words(target) = on else {
@@ -363,11 +363,11 @@ impl Run {
         }
         let name = self.name(&names, &unread, &input.name, text)?;
         if !names.iter().chain(&unread).any(|of| ir_name(of) == ir_name(name)) {
-            let message = format!("{} has no kernel `{name}`{}", input.name, among(name, "", names));
+            let message = format!("{} has no kernel `{name}`{}", input.name, suggestion_and_names(name, "", names));
             return Err(Failure::Call(message + &and_refused(&unread)));
         }
         let host = Host::load(&input.name, text, name)?;
-        mention_unsaid(&input.name, text, Some(name))?;
+        warn_of_missing_member_masks(&input.name, text, Some(name))?;
         mention_uninitialised(&input.name, text)?;
         within.approximate.set(host.is_approximate());
         let outs = self.outs(host.params())?;
@@ -437,7 +437,7 @@ impl Run {
         let Bound { args, aliases, .. } = &mut bound;
         let how = Evaluation { watchdog: Some(within.watchdog), aliases, ..Evaluation::from(shape) };
         let (start, lines) = (Span::default(), Lines::new(text));
-        if self.items.is_some() && kernel.is_some_and(tells_groups) {
+        if self.items.is_some() && kernel.is_some_and(depends_on_groups) {
             let [size, ..] = shape.block;
             let groups = match items / size.max(1) {
                 1 => format!("a group of {size}"),
@@ -704,7 +704,7 @@ fn statistics(engine: Engine, stats: &Stats, time: Duration, translation: Option
 }
 
 /// Returns `true` if the kernel's results may depend on how items are assigned to groups.
-fn tells_groups(kernel: &halfbyte::ir::Kernel) -> bool {
+fn depends_on_groups(kernel: &halfbyte::ir::Kernel) -> bool {
     kernel.insts.values().any(|inst| inst.op.is_convergent() || inst.op.tells_group())
         || kernel.arrays.iter().any(|array| array.space == Space::Shared)
 }

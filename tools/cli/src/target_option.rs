@@ -22,7 +22,7 @@ pub(super) enum TargetOption {
 pub(super) const THIS: &str = "native";
 
 /// Returns a parser of target names and triples.
-pub(super) fn aim() -> impl TypedValueParser<Value = TargetOption> {
+pub(super) fn target_option_parser() -> impl TypedValueParser<Value = TargetOption> {
     let targets = TARGETS.defaults().map(|target| PossibleValue::new(target.name()).help(target.summary()));
     let this = PossibleValue::new(THIS).help("This machine: native code for C with --emit obj");
     let triples =

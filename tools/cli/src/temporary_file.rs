@@ -31,7 +31,7 @@ impl TemporaryFile {
         name.push(format!(".{}.draft", process::id()));
         let path = becomes.with_file_name(name);
         let file = File::create_new(&path).ok()?;
-        left().push(path.clone());
+        lock_temporary_files().push(path.clone());
         Some(TemporaryFile { file, path, becomes: becomes.to_owned(), permissions })
     }
 
@@ -48,7 +48,7 @@ impl TemporaryFile {
 impl Drop for TemporaryFile {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.path);
-        left().retain(|path| *path != self.path);
+        lock_temporary_files().retain(|path| *path != self.path);
     }
 }
 
@@ -61,12 +61,12 @@ fn replaced(there: &Metadata) -> Option<Permissions> {
 
 /// Removes all temporary files before the program exits early.
 pub(super) fn remove_all() {
-    left().drain(..).for_each(|path| {
+    lock_temporary_files().drain(..).for_each(|path| {
         let _ = std::fs::remove_file(path);
     });
 }
 
-fn left() -> MutexGuard<'static, Vec<PathBuf>> {
+fn lock_temporary_files() -> MutexGuard<'static, Vec<PathBuf>> {
     LEFT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_kept_takes_the_place_and_what_is_not_leaves_nothing() {
+    fn replaces_the_output_file_only_when_kept() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("k.o");
         let draft = |text: &[u8]| {
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_and_files_that_are_not_written_to_have_no_draft() {
+    fn creates_no_temporary_file_for_folders_and_read_only_files() {
         let folder = tempfile::tempdir().unwrap();
         assert!(TemporaryFile::new(folder.path()).is_none());
         let path = folder.path().join("k.o");

@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_says_what_has_changed() {
+    fn describes_changes_in_one_line() {
         let (before, now) = (seen(&[("a", 1), ("b", 2), ("c", 3)]), seen(&[("a", 1), ("b", 3), ("d", 3)]));
         assert_eq!(changes(&before, &now), "changed b, new d, gone c");
         let many: Vec<String> = (0..9).map(|number| number.to_string()).collect();
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn files_below_folders_are_seen_and_links_to_folders_are_not_followed() {
+    fn finds_files_below_folders_without_following_links() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().to_owned();
         std::fs::create_dir(path.join("below")).unwrap();

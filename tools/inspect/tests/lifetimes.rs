@@ -18,7 +18,7 @@ fn line(number: usize, reads: &[u8], writes: &[u8]) -> Node {
 }
 
 #[test]
-fn a_stretch_goes_from_a_definition_to_the_last_use() {
+fn live_range_extends_to_the_last_use() {
     let nodes = [line(0, &[], &[2]), line(1, &[2], &[1]), line(2, &[2, 1], &[2]), line(3, &[2], &[9])];
     let chart = of_nodes(&nodes, &contents(&nodes), Vec::new(), vec![0]);
     let shown: Vec<_> = (chart.rows.iter())

@@ -9,7 +9,7 @@ use halfbyte_isa::{halu, vp1};
 
 /// A VP1 branch takes effect after the bundle that follows it.
 #[test]
-fn jumps_leave_after_the_delay_slot() {
+fn vp1_branches_take_effect_after_the_delay_slot() {
     let text =
         "mov $r1 0x4\nanop\nsnop\nvnop\nsub $r1 $c0 $r1 0x1\nbra not $c0 zf 0x4\nadd $r2 $r1 0x1\nbnop\nexit 0x0\n";
     let words = vp1::assemble(text).unwrap().words;
@@ -27,7 +27,7 @@ fn jumps_leave_after_the_delay_slot() {
 }
 
 #[test]
-fn branches_of_halu_count_from_themselves() {
+fn halu_branch_offsets_are_relative_to_the_branch() {
     let words = halu::assemble("MOV R1, R2 ;\nx:\n@P0 IADD3 R1, R1, R1, RZ ;\n@P1 BRA x ;\nEXIT ;\n").unwrap().words;
     let nodes = halu_nodes(&words, &[Loc::default(); 4]);
     assert_eq!(nodes[2].successors, [3, 1]);

@@ -30,7 +30,7 @@ fn all_of_the_text_is_escaped() {
 }
 
 #[test]
-fn a_page_needs_nothing_else_and_is_the_same_again() {
+fn page_is_self_contained_and_deterministic() {
     let page = shown(include_str!("../../../examples/median.hb")).unwrap();
     assert_eq!(shown(include_str!("../../../examples/median.hb")).unwrap(), page);
     for outside in ["http:", "https:", "@import", "url(", "src="] {
@@ -57,7 +57,7 @@ fn source(page: &str) -> Vec<(u32, String, String)> {
 /// Each statement in the kernel language has the source positions of its own ops, also in loops and
 /// functions. Its indentation is kept.
 #[test]
-fn statements_of_the_language_are_their_lines() {
+fn language_statements_have_their_source_positions() {
     let page = shown(LANGUAGE).unwrap();
     let lines = source(&page);
     let numbers: Vec<u32> = lines.iter().map(|(number, ..)| *number).collect();
@@ -79,7 +79,7 @@ fn statements_of_the_language_are_their_lines() {
 }
 
 #[test]
-fn names_of_the_language_know_where_they_are_set() {
+fn kernel_language_names_link_to_definitions() {
     let page = shown(LANGUAGE).unwrap();
     let lines = source(&page);
     let line = |number: u32| &lines.iter().find(|(of, ..)| *of == number).unwrap().2;
@@ -105,7 +105,7 @@ fn kernels_of_both_kinds_are_shown() {
 
 /// Collective operations are marked in every stage.
 #[test]
-fn meeting_points_are_marked() {
+fn marks_collective_operations_in_every_stage() {
     let text = "kernel @k(%y: out i32) {\n  shared %s: i32[64]\n^entry:\n  %i = local_id\n  store %i, %s[%i]\n  barrier\n  \
                 %all = const.i32 -1\n  %v = load %s[0]\n  %r = subgroup_reduce_add %v, %all\n  store %r, %y[%i]\n  ret\n}\n";
     let page = shown(text).unwrap();
@@ -118,7 +118,7 @@ fn meeting_points_are_marked() {
 /// The page shows a refusal with its reason. Creating the page fails only if no target accepts the
 /// kernel.
 #[test]
-fn refusals_are_told() {
+fn shows_refusals_with_their_reasons() {
     let page = shown(HOSTILE).unwrap();
     let shows = |target: &str| page.contains(&format!("data-kernel=\"k\" data-target=\"{target}\">"));
     assert!(shows("halu") && !shows("vp1"), "{page}");
@@ -131,7 +131,7 @@ fn refusals_are_told() {
 /// In the chart of bundles, blocks are contiguous, and the width of a loop's bracket is the
 /// initiation interval.
 #[test]
-fn blocks_and_loops_are_where_they_are_said_to_be() {
+fn bundle_chart_shows_blocks_and_loops() {
     const COLUMN: usize = 12;
     let module = Module::parse(include_str!("../../../examples/median.hb")).unwrap();
     let blocks = &module.compile(halfbyte::VP1).unwrap().code[0].stats;

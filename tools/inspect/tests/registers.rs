@@ -37,7 +37,7 @@ fn a_use_finds_every_definition_that_reaches_it() {
 }
 
 #[test]
-fn what_nothing_writes_is_no_use() {
+fn ignores_reads_of_unwritten_registers() {
     let node = Node { reads: vec![R0], ..Node::default() };
     let found = contents(&[node]);
     assert!(found.uses.is_empty() && found.held.is_empty());

@@ -3,7 +3,7 @@
 use halfbyte_inspect::view::selected::only_difference;
 
 #[test]
-fn a_difference_is_found_where_it_is_the_only_one() {
+fn finds_the_only_difference_of_two_texts() {
     assert_eq!(only_difference(&["a", "b"], &["a", "c"]), Some(1));
     assert_eq!(only_difference(&["a", "b"], &["c", "d"]), None);
     assert_eq!(only_difference(&["a", "b"], &["a", "b"]), None);

@@ -15,7 +15,7 @@ fn shown(tokens: &[Token]) -> String {
 }
 
 #[test]
-fn lines_fall_into_their_parts() {
+fn splits_lines_into_tokens() {
     let inst = |line| shown(&tokens(line, Shape::Inst, &Defs::new()));
     assert_eq!(inst("  %a1 = add.i32 %b, 3 ; %c"), "[%a1=] = *add.i32* [%b], 3 <; %c>");
     assert_eq!(inst("store %a, %x[%i + 1]"), "*store* [%a], [%x][[%i] + 1]");
@@ -29,7 +29,7 @@ const TEXT: &str = "; first\nkernel @a() {\n^entry:\n  ret\n}\n\n; not this\n\n;
                     %i = item_id\n  store %i, %x[%i] ; }\n  ret\n} ; end\n; below\n";
 
 #[test]
-fn a_kernel_takes_its_lines_and_the_comment_above() {
+fn kernel_lines_include_the_comment_above() {
     let module = halfbyte_ir::text::read(TEXT).unwrap();
     let lines = Lines::new(TEXT);
     let numbers = |name: &str| {
@@ -59,7 +59,7 @@ fn block_parameters_are_their_arguments() {
 }
 
 #[test]
-fn values_know_where_they_come_from() {
+fn values_have_the_source_positions_of_their_definitions() {
     let module = halfbyte_ir::text::read(TEXT).unwrap();
     let kernel = module.kernel("b").unwrap();
     let lines = Lines::new(TEXT);

@@ -21,14 +21,14 @@ pub enum Terms {
 
 /// The attribute of an op in ISLE terms: the kind of attribute, its ISLE type, and the Rust pattern
 /// and expression of the attribute.
-struct Carried {
+struct IsleAttribute {
     kind: &'static str,
     isle: Option<&'static str>,
     pattern: &'static str,
     make: &'static str,
 }
 
-fn carried(attr: AttrKind) -> Option<Carried> {
+fn carried(attr: AttrKind) -> Option<IsleAttribute> {
     let (kind, isle, pattern, make) = match attr {
         AttrKind::None => ("plain", None, "Attr::None", "Attr::None"),
         AttrKind::Float(_) => ("float", Some("FloatFlags"), "Attr::Float(x)", "Attr::Float(x)"),
@@ -46,7 +46,7 @@ fn carried(attr: AttrKind) -> Option<Carried> {
         AttrKind::Const => ("const", None, "Attr::Bits(_) | Attr::Wide(_)", ""),
         AttrKind::Targets | AttrKind::Intrinsic => return None,
     };
-    Some(Carried { kind, isle, pattern, make })
+    Some(IsleAttribute { kind, isle, pattern, make })
 }
 
 /// Returns the terms of an op, each with its number of operands. Most ops have one term; memory
@@ -70,7 +70,7 @@ fn terms_of(op: Op) -> Vec<(String, usize)> {
 
 /// Returns the attribute of an op, or `None` if `terms` includes no terms of the op.
 /// [`Terms::Construct`] includes no terms of atomics, fences and barriers.
-fn carried_by(op: Op, terms: Terms) -> Option<Carried> {
+fn carried_by(op: Op, terms: Terms) -> Option<IsleAttribute> {
     let meets = matches!(op.row().attr, AttrKind::Atomic | AttrKind::Fence | AttrKind::Barrier);
     carried(op.row().attr).filter(|_| terms == Terms::Match || !meets)
 }

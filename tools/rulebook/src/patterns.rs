@@ -12,7 +12,7 @@ use crate::RuleError;
 use crate::text::{expr_text, pattern_text};
 
 /// The types whose values are shown to users when a rule is explained.
-const SHOWN: [&str; 13] =
+const DISPLAYED_TYPES: [&str; 13] =
     ["Value", "Inst", "Type", "bool", "u8", "u16", "u32", "i8", "i64", "IntCC", "FloatCond", "FloatFlags", "MemAttr"];
 
 /// The declarations of the rule files.
@@ -312,7 +312,7 @@ impl<'f> Patterns<'f> {
             let _ = writeln!(out, "(Datum::{ty}(a), Datum::{ty}(b)) => a == b,");
         }
         out.push_str("_ => false,\n}\n}\n\nfn found(&self) -> halfbyte_ir::rule::Found {\nmatch self {\n");
-        for ty in SHOWN.iter().filter(|ty| self.types.contains(**ty)) {
+        for ty in DISPLAYED_TYPES.iter().filter(|ty| self.types.contains(**ty)) {
             let _ = writeln!(out, "Datum::{ty}(x) => x.clone().into(),");
         }
         out.push_str(

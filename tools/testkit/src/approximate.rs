@@ -136,7 +136,7 @@ fn named(kernel: &Kernel, inst: ir::Inst) -> Option<Inst> {
 ///
 /// # Errors
 /// Fails if the manual has no bound for one of the instructions in this format.
-pub fn near(approximations: &[Approximation], format: Format) -> Result<Option<Tolerance>, String> {
+pub fn tolerance_of(approximations: &[Approximation], format: Format) -> Result<Option<Tolerance>, String> {
     let Some(first) = approximations.first() else { return Ok(None) };
     let of_format = || approximations.iter().filter(|approximation| approximation.format() == Some(format));
     if of_format().next().is_none() {
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn so_are_those_that_intrinsics_name() {
+    fn intrinsics_name_approximated_instructions() {
         let kernel = |text: &str| {
             of(&format!(
                 "kernel @k(%a: f32, %y: out f32) {{\n^entry:\n  %r = intrinsic.f32 {text}, %a\n  store %r, %y[0]\n  ret\n}}\n"
@@ -228,7 +228,7 @@ mod tests {
     #[test]
     fn the_widest_bound_counts() {
         let allows = |list: &[Approximation], expected: f32, found: f32| {
-            let near = near(list, format("f32")).unwrap().unwrap();
+            let near = tolerance_of(list, format("f32")).unwrap().unwrap();
             near.allows(expected.to_bits().into(), found.to_bits().into())
         };
         let up = |from: f32, by: u32| f32::from_bits(from.to_bits() + by);
@@ -240,17 +240,17 @@ mod tests {
         assert!(allows(&log, up(100.0, 2), 100.0) && !allows(&log, up(100.0, 5), 100.0));
         let both = kernel("f32", &["fexp2", "ftanh"]);
         assert!(allows(&both, 1.0004, 1.0) && !allows(&both, 1.0006, 1.0));
-        let said = near(&both, format("f32")).unwrap().unwrap().description;
+        let said = tolerance_of(&both, format("f32")).unwrap().unwrap().description;
         assert_eq!(said, "the manual's bound, 2 ulps of `ex2.approx.f32`; 2^-11 of the result of `tanh.approx.f32`");
     }
 
     #[test]
-    fn the_manual_may_say_nothing() {
+    fn rejects_instructions_without_a_manual_bound() {
         let exp = kernel("f32", &["fexp2"]);
-        let said = |list: &[Approximation], name| near(list, format(name)).unwrap_err();
+        let said = |list: &[Approximation], name| tolerance_of(list, format(name)).unwrap_err();
         assert_eq!(said(&exp, "f16"), "the manual's bound for `ex2.approx.f32` does not apply to type f16");
-        assert_eq!(near(&[], format("f32")), Ok(None));
-        assert!(near(&kernel("f16", &["fexp2"]), format("f16x2")).unwrap().is_some());
+        assert_eq!(tolerance_of(&[], format("f32")), Ok(None));
+        assert!(tolerance_of(&kernel("f16", &["fexp2"]), format("f16x2")).unwrap().is_some());
         let words = vec![Token::Approx, Token::from_text("f64").unwrap()];
         let root = Approximation { opcode: Opcode::RSQRT_F64, words };
         assert_eq!(said(&[root], "f64"), "the manual has no bound for `rsqrt.approx.f64`");

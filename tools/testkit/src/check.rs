@@ -24,7 +24,7 @@ use crate::runlines::{self, LaunchLine, NearResult, RefuseLine, RunLine, RunLine
 use crate::tolerance::{Format, Tolerance};
 use halfbyte::args::bind::{Bound, RetainedBuffers, bind_after};
 use halfbyte::args::names::kernel_names;
-use halfbyte::args::{Loader, brief};
+use halfbyte::args::{Loader, shortened};
 use halfbyte::include::ModuleReader;
 
 /// The result of checking a file.
@@ -499,7 +499,7 @@ impl Checker<'_> {
                 self.failures.push(failure.note(Some(first), "the reason is here"));
                 return None;
             }
-            let unknown = Diagnostic::new(*name_span, format!("there is no kernel `@{}`", brief(name)));
+            let unknown = Diagnostic::new(*name_span, format!("there is no kernel `@{}`", shortened(name)));
             let names = kernel_names(kernels.iter().map(|kernel| kernel.name.as_str()), name);
             self.failures.push(unknown.expected(names));
             return None;
@@ -707,7 +707,7 @@ fn near_of(
     }
     match &result.margin {
         Some((margin, said)) => Ok(Some(Tolerance::new(format, vec![*margin], format!("the margin {said}")))),
-        None => approximate::near(approximations, format)
+        None => approximate::tolerance_of(approximations, format)
             .map_err(|reason| wrong(reason, "a margin after the value: `within(rel=N, abs=N)`")),
     }
 }
@@ -720,7 +720,7 @@ fn expected_of(refusal: &RefuseLine, made: &[Diagnostic]) -> Option<usize> {
 
 fn not_refused(refusal: &RefuseLine) -> Diagnostic {
     let message =
-        format!("{} does not refuse this with a message that contains `{}`", refusal.target, brief(&refusal.text));
+        format!("{} does not refuse this with a message that contains `{}`", refusal.target, shortened(&refusal.text));
     Diagnostic::new(refusal.span, message)
 }
 

@@ -30,7 +30,7 @@ use crate::tolerance::{Format, Margin};
 pub use halfbyte::args::names::Name;
 use halfbyte::args::names::one_of;
 /// A name with its span in the text.
-use halfbyte::args::{Cursor, Value, brief, element_bits, list};
+use halfbyte::args::{Cursor, Value, element_bits, list, shortened};
 
 /// A run line with its `then` lines.
 #[derive(Clone, PartialEq, Debug)]
@@ -208,7 +208,7 @@ fn run_line(cursor: &mut Cursor<'_>, span: Span) -> Result<RunLine, Diagnostic> 
             Some(Platform::Ir) => Vec::new(),
             None if name == ALL => TARGETS.defaults().collect(),
             None => {
-                let unknown = Diagnostic::new(place, format!("`{}` is not a target", brief(name)));
+                let unknown = Diagnostic::new(place, format!("`{}` is not a target", shortened(name)));
                 return Err(unknown.expected(one_of(&names, name)));
             }
         };
@@ -316,7 +316,7 @@ fn bindings(
         }
         let (name, span) = cursor.name(expected)?;
         if !seen.insert(name) {
-            return Err(Diagnostic::new(span, format!("`{}` is given twice", brief(name))));
+            return Err(Diagnostic::new(span, format!("`{}` is given twice", shortened(name))));
         }
         let name = (name.to_owned(), span);
         match &mut near {
@@ -358,7 +358,8 @@ fn within(cursor: &mut Cursor<'_>) -> Result<Within, Diagnostic> {
             "ulps" => &mut ulps,
             _ => {
                 let named = Format::from_name(word).filter(|_| format.is_none() && said.is_empty());
-                let unknown = || Diagnostic::new(span, format!("`{}` is invalid here", brief(word))).expected(PARTS);
+                let unknown =
+                    || Diagnostic::new(span, format!("`{}` is invalid here", shortened(word))).expected(PARTS);
                 format = Some(named.ok_or_else(unknown)?);
                 if cursor.eat(",") {
                     continue;
@@ -375,7 +376,7 @@ fn within(cursor: &mut Cursor<'_>) -> Result<Within, Diagnostic> {
             return Err(cursor.unexpected(DISTANCE));
         }
         let distance = text.parse().ok().filter(|distance: &f64| distance.is_finite() && *distance >= 0.0);
-        let wrong = || Diagnostic::new(span, format!("`{}` is invalid here", brief(text))).expected(DISTANCE);
+        let wrong = || Diagnostic::new(span, format!("`{}` is invalid here", shortened(text))).expected(DISTANCE);
         *part = Some(distance.ok_or_else(wrong)?);
         said.push(format!("{word}={text}"));
         if !cursor.eat(",") {
@@ -411,7 +412,7 @@ fn refuse_line(source: &str, cursor: &mut Cursor<'_>, span: Span, line: Span) ->
         Some(Platform::Words(target)) => target,
         Some(Platform::Ir) => return Err(Diagnostic::new(place, "`ir` never refuses a kernel").expected(names)),
         None => {
-            let unknown = Diagnostic::new(place, format!("`{}` is not a target", brief(name)));
+            let unknown = Diagnostic::new(place, format!("`{}` is not a target", shortened(name)));
             return Err(unknown.expected(one_of(&names, name)));
         }
     };
@@ -485,7 +486,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_almost_a_run_line_is_not_passed_over() {
+    fn reports_misspelt_run_lines() {
         for (line, word) in [
             ("; RUN: halu: @k items=1", "run"),
             (";Run: halu: @k items=1", "run"),

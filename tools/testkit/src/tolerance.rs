@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn distances_take_zeros_and_nans_alike() {
+    fn distance_treats_zeros_and_nans_as_equal() {
         let near = Margin::Distance { absolute: 0.0, relative: 0.25, ulps: 0.0 };
         assert!(!differ(near, "f32", 2.0_f32.to_bits(), 2.5_f32.to_bits()));
         assert!(differ(near, "f32", 2.0_f32.to_bits(), 2.625_f32.to_bits()));

@@ -4,7 +4,7 @@
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use halfbyte::launch::{Engine, Evaluation, LaunchOptions, evaluate, execute, given, lend};
+use halfbyte::launch::{Engine, Evaluation, LaunchOptions, evaluate, execute, given, runtime_args};
 use halfbyte::pipeline::{Options, compile};
 use halfbyte::{CompileError, Module, TARGETS};
 use halfbyte_abi::{Alias, Exceeded, Shape, Target, Type, Watchdog};
@@ -385,7 +385,7 @@ impl Reference<'_> {
         after: &[Vec<u8>],
     ) -> Result<(), String> {
         let mut args = self.launch.args.clone();
-        let lent = lend(loaded, &self.launch.aliases, &mut args);
+        let lent = runtime_args(loaded, &self.launch.aliases, &mut args);
         let mut bound = loaded.bind(lent).map_err(|error| error.to_string())?;
         bound.engine(engine).budget(self.budget.into()).watchdog(self.watchdog);
         let is_own = |number: usize| !self.launch.aliases.iter().any(|alias| alias.param == number);
@@ -633,7 +633,7 @@ mod tests {
     }
 
     #[test]
-    fn words_may_take_fewer_backward_branches() {
+    fn machine_code_may_take_fewer_backward_branches() {
         let tally = nested(7, 1, 10).unwrap();
         assert!(tally.traps, "the evaluator takes more than 10");
         assert_eq!(tally.launches, 2);
@@ -643,7 +643,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_evaluator_does_not_finish_is_no_agreement() {
+    fn reports_a_launch_that_only_the_evaluator_cannot_finish() {
         let failure = nested(7, 2, 10).unwrap_err();
         assert_eq!((failure.kind, failure.target), (FailureKind::Trap, Some(halfbyte::HALU)));
     }

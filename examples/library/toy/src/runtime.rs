@@ -77,13 +77,13 @@ fn run(words: &[u32], item: u32, scalars: &[u32], buffers: &mut Buffers<'_>) -> 
             LOAD => {
                 let at = buffer_base(second as usize) + u64::from(c) * 4;
                 let bytes = buffers.get(at, 4).and_then(|bytes| bytes.try_into().ok());
-                let bytes = bytes.ok_or_else(|| fault(buffers.refusal(Access::Load, at, 4)))?;
+                let bytes = bytes.ok_or_else(|| fault(buffers.trap_of_access(Access::Load, at, 4)))?;
                 u32::from_le_bytes(bytes)
             }
             STORE => {
                 let at = buffer_base(first as usize) + u64::from(b) * 4;
                 let Some(bytes) = buffers.get_mut(at, 4) else {
-                    return Err(fault(buffers.refusal(Access::Store, at, 4)));
+                    return Err(fault(buffers.trap_of_access(Access::Store, at, 4)));
                 };
                 bytes.copy_from_slice(&c.to_le_bytes());
                 continue;

@@ -71,7 +71,7 @@ fn worst(form: impl Fn([i32; 3]) -> [i32; 3], rows: &[[f64; 3]; 3], before: [i32
 }
 
 #[test]
-fn integer_forms_are_as_near_as_they_say() {
+fn integer_formulas_meet_their_error_bounds() {
     for matrix in MATRICES {
         let (forth, back) = matrix.rows();
         let [luma, u, v] = worst(|rgb| matrix.forth(rgb), &forth, [0; 3], [16.0, 128.0, 128.0]);

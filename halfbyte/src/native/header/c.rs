@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use halfbyte_abi::{Param, ParamKind};
 
-use super::{About, Repr, launch, listed, names, says, sentence};
+use super::{About, Repr, describe_param, format_arguments, launch, names, sentence};
 use crate::native::{Function, Status};
 
 /// Names of the arguments that every function has. Parameters of kernels get other names.
@@ -116,12 +116,12 @@ fn declare(out: &mut String, function: &Function) -> std::fmt::Result {
     }
     for (param, [name, length]) in function.parameters.iter().zip(&names) {
         arguments.push(argument(param, name, length));
-        writeln!(out, " *   {name}: {}", says(param, Some(length)))?;
+        writeln!(out, " *   {name}: {}", describe_param(param, Some(length)))?;
     }
     writeln!(out, " *   trap: receives the point of a failure; may be null")?;
     writeln!(out, " */")?;
     arguments.push("struct halfbyte_trap *trap".to_owned());
-    writeln!(out, "{}", listed("", &format!("int32_t {}", function.symbol), &arguments, ";"))
+    writeln!(out, "{}", format_arguments("", &format!("int32_t {}", function.symbol), &arguments, ";"))
 }
 
 fn argument(param: &Param, name: &str, length: &str) -> String {

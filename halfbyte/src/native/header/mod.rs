@@ -84,7 +84,7 @@ fn names(function: &Function, taken: &[&str]) -> Vec<[String; 2]> {
 
 /// Describes a parameter for a comment. `length` is the name of the length argument of a buffer, if
 /// the language has such an argument.
-fn says(param: &Param, length: Option<&str>) -> String {
+fn describe_param(param: &Param, length: Option<&str>) -> String {
     let ty = param.ty();
     let (one, many) = element(ty);
     let ParamKind::Buffer { direction, align, may_alias, .. } = param.kind else {
@@ -136,7 +136,7 @@ const COLUMNS: usize = 120;
 
 /// Formats a call or a declaration. If it exceeds the maximum line length, each argument gets its
 /// own line.
-fn listed(indent: &str, before: &str, arguments: &[String], after: &str) -> String {
+fn format_arguments(indent: &str, before: &str, arguments: &[String], after: &str) -> String {
     let line = format!("{indent}{before}({}){after}", arguments.join(", "));
     if line.len() <= COLUMNS {
         return line;
@@ -173,21 +173,21 @@ mod tests {
 
     #[test]
     fn parameters_are_described() {
-        let f16x2 = says(&param(ParamKind::Scalar(Type::F16X2)), None);
+        let f16x2 = describe_param(&param(ParamKind::Scalar(Type::F16X2)), None);
         assert_eq!(f16x2, "f16x2, 2 IEEE halves, lowest lane first");
-        assert_eq!(says(&param(ParamKind::Scalar(Type::F32)), None), "f32, an IEEE single");
+        assert_eq!(describe_param(&param(ParamKind::Scalar(Type::F32)), None), "f32, an IEEE single");
         let read = buffer(Direction::In, Type::I8X4, 16, false);
         let expected = "in i8x4, read: x_len elements of 4 8-bit integers, lowest lane first; aligned to 16 bytes";
-        assert_eq!(says(&read, Some("x_len")), expected);
+        assert_eq!(describe_param(&read, Some("x_len")), expected);
         let written = buffer(Direction::Out, Type::F32, 4, false);
         assert_eq!(
-            says(&written, None),
+            describe_param(&written, None),
             "out f32, filled with zeros, then written: IEEE singles; must not overlap other buffers"
         );
         let shared = buffer(Direction::InOut, Type::I1, 1, true);
         let expected =
             "inout may_alias i1, read and written: truth values, 0 or 1; may overlap other `may_alias` buffers";
-        assert_eq!(says(&shared, None), expected);
+        assert_eq!(describe_param(&shared, None), expected);
     }
 
     #[test]

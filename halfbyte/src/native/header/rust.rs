@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use halfbyte_abi::{Param, ParamKind};
 
-use super::{About, Repr, launch, listed, names, says, sentence};
+use super::{About, Repr, describe_param, format_arguments, launch, names, sentence};
 use crate::native::{Function, Status, symbols};
 
 /// Names of local variables in the generated functions. Parameters of kernels get other names.
@@ -155,7 +155,7 @@ fn declare(out: &mut String, function: &Function, called: &str) -> std::fmt::Res
     if function.symbol != called {
         writeln!(out, "        #[link_name = \"{}\"]", function.symbol)?;
     }
-    writeln!(out, "{}", listed("        ", &format!("pub fn {called}"), &arguments, " -> i32;"))
+    writeln!(out, "{}", format_arguments("        ", &format!("pub fn {called}"), &arguments, " -> i32;"))
 }
 
 fn wrap(out: &mut String, function: &Function, called: &str) -> std::fmt::Result {
@@ -172,7 +172,7 @@ fn wrap(out: &mut String, function: &Function, called: &str) -> std::fmt::Result
     }
     for (param, [name, _]) in function.parameters.iter().zip(&names) {
         let ty = ty(param);
-        writeln!(out, "/// * `{name}`: {}", says(param, None))?;
+        writeln!(out, "/// * `{name}`: {}", describe_param(param, None))?;
         match param.kind {
             ParamKind::Scalar(_) => {
                 arguments.push(format!("{name}: {ty}"));
@@ -192,14 +192,14 @@ fn wrap(out: &mut String, function: &Function, called: &str) -> std::fmt::Result
     writeln!(out, "/// # Errors")?;
     writeln!(out, "/// Returns an error if a slice does not fit the kernel, or if a work item traps.")?;
     writeln!(out, "#[allow(clippy::too_many_arguments)]")?;
-    writeln!(out, "{}", listed("", &format!("pub fn {called}"), &arguments, " -> Result<(), Error> {"))?;
+    writeln!(out, "{}", format_arguments("", &format!("pub fn {called}"), &arguments, " -> Result<(), Error> {"))?;
     writeln!(out, "    let mut trap = Trap::default();")?;
     writeln!(
         out,
         "    // SAFETY: the function accesses only these slices, checks each access, and keeps none of them."
     )?;
     given.push("&mut trap".to_owned());
-    writeln!(out, "{}", listed("    ", &format!("let status = unsafe {{ raw::{called}"), &given, " };"))?;
+    writeln!(out, "{}", format_arguments("    ", &format!("let status = unsafe {{ raw::{called}"), &given, " };"))?;
     writeln!(out, "    if status == 0 {{ Ok(()) }} else {{ Err(Error {{ status: Status::of(status), trap }}) }}")?;
     writeln!(out, "}}")
 }

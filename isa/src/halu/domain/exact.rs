@@ -183,7 +183,7 @@ pub(crate) fn neg<D: Domain>(d: &mut D, a: Number<D>) -> Number<D> {
 pub(crate) fn add<D: Domain>(d: &mut D, a: Number<D>, b: Number<D>, towards: Rounding) -> Number<D> {
     let (high, low) = ordered(d, a, b);
     let distance = d.sub(high.exponent, low.exponent);
-    let low_significand = jammed(d, low.significand, distance);
+    let low_significand = shr_sticky(d, low.significand, distance);
     let differ = d.differ(high.negative, low.negative);
     let sum = wide::add(d, high.significand, low_significand);
     let difference = wide::sub(d, high.significand, low_significand);
@@ -251,7 +251,7 @@ pub(crate) fn mul<D: Domain>(d: &mut D, format: Float, a: Number<D>, b: Number<D
         wide::product(d, false, a.significand[1], b.significand[1])
     } else {
         let [low, high] = product(d, a.significand, b.significand);
-        odd(d, high, low)
+        with_sticky_bit(d, high, low)
     };
     // The leading one of `high` is bit 60 or 61, and its last bit is sticky.
     let of_product = product_sign_and_exponent(d, a, b);
@@ -305,7 +305,7 @@ pub(crate) fn fma<D: Domain>(d: &mut D, format: Float, [a, b, c]: [Number<D>; 3]
     let lesser_low = wide::select(d, swap, low, none);
     let distance = d.sub(greater.exponent, lesser.exponent);
     let first = [greater_low, greater.significand];
-    let second = jammed_quad(d, [lesser_low, lesser.significand], distance);
+    let second = shr_sticky_quad(d, [lesser_low, lesser.significand], distance);
 
     let differ = d.differ(greater.negative, lesser.negative);
     let sum = add_quad(d, first, second);
@@ -334,7 +334,7 @@ pub(crate) fn fma<D: Domain>(d: &mut D, format: Float, [a, b, c]: [Number<D>; 3]
     let rest = wide::shl(d, low, by);
     let raised = wide::select(d, far, low, raised);
     let rest = wide::select(d, far, none, rest);
-    let significand = odd(d, raised, rest);
+    let significand = with_sticky_bit(d, raised, rest);
     // The exponent decreases by the number of bits by which the significand was shifted left.
     let sunk = d.select(far, sixty_four, by);
     let exponent = d.sub(greater.exponent, sunk);
@@ -504,7 +504,7 @@ pub(crate) fn round<D: Domain>(
     let zero = d.word(0);
     let below = d.sub(least, a.exponent);
     let below = d.select(tiny, below, zero);
-    let significand = jammed(d, a.significand, below);
+    let significand = shr_sticky(d, a.significand, below);
     let cut = LEADING - format.fraction_bits;
     let kept = shr(d, significand, cut);
     let rest = shl(d, significand, 64 - cut);
@@ -662,7 +662,7 @@ fn is_zero<D: Domain>(d: &mut D, a: Wide<D>) -> D::Pred {
 }
 
 /// Returns `a`, with its last bit set if `rest` is nonzero.
-fn odd<D: Domain>(d: &mut D, a: Wide<D>, rest: Wide<D>) -> Wide<D> {
+fn with_sticky_bit<D: Domain>(d: &mut D, a: Wide<D>, rest: Wide<D>) -> Wide<D> {
     let exact = is_zero(d, rest);
     sticky(d, a, exact)
 }
@@ -674,7 +674,7 @@ fn sticky<D: Domain>(d: &mut D, a: Wide<D>, exact: D::Pred) -> Wide<D> {
 }
 
 /// Returns `a >> count`, with the last bit set if the shift drops a set bit.
-fn jammed<D: Domain>(d: &mut D, a: Wide<D>, count: D::Word) -> Wide<D> {
+fn shr_sticky<D: Domain>(d: &mut D, a: Wide<D>, count: D::Word) -> Wide<D> {
     let kept = wide::shr(d, a, count);
     let again = wide::shl(d, kept, count);
     let exact = wide::equal(d, again, a);
@@ -683,7 +683,7 @@ fn jammed<D: Domain>(d: &mut D, a: Wide<D>, count: D::Word) -> Wide<D> {
 
 type Quad<D> = [Wide<D>; 2];
 
-fn jammed_quad<D: Domain>(d: &mut D, [low, high]: Quad<D>, count: D::Word) -> Quad<D> {
+fn shr_sticky_quad<D: Domain>(d: &mut D, [low, high]: Quad<D>, count: D::Word) -> Quad<D> {
     let width = d.word(64);
     let (rest, beyond) = (d.sub(width, count), d.sub(count, width));
     let kept = wide::shr(d, low, count);

@@ -154,7 +154,7 @@ pub(crate) struct Integral<W, P> {
     pub overflow: P,
     pub negative: P,
     /// The exponent is above 51, so the operand was already an integer.
-    pub already: P,
+    pub was_integer: P,
 }
 
 /// Rounds a float that is not NaN to an integer.
@@ -172,7 +172,7 @@ pub(crate) fn integral<D: Domain>(
     let (last, whole) = (d.word(63), d.word(51));
     let overflow = d.less(true, last, number.exponent);
     let already = d.less(true, whole, number.exponent);
-    Integral { magnitude, overflow, negative: number.negative, already }
+    Integral { magnitude, overflow, negative: number.negative, was_integer: already }
 }
 
 /// Clamps an integer to the range of a type with the given signedness and width in bits. If `nan`

@@ -60,7 +60,7 @@ pub fn needs_group_execution(inst: &Inst) -> bool {
 }
 
 /// Returns `true` if an instruction may access the part of local memory that the kernel declares.
-pub fn reaches_scratch(inst: &Inst) -> bool {
+pub fn may_access_scratch(inst: &Inst) -> bool {
     let is_scratch =
         |kind| matches!(kind, OperandKind::Memory { address: Address::Scratch { .. } | Address::Flat { .. }, .. });
     inst.row().operands.iter().any(|operand| is_scratch(operand.kind))

@@ -14,8 +14,8 @@ mod moves;
 mod video;
 
 pub use collective::{
-    collective, collective_result, has_strong_result, is_collective, is_strong_access, needs_group_execution,
-    reaches_scratch,
+    collective, collective_result, has_strong_result, is_collective, is_strong_access, may_access_scratch,
+    needs_group_execution,
 };
 
 use super::opcodes::opcodes;

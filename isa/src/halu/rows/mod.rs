@@ -22,7 +22,7 @@ const HALU: Row = Row {
     tags: &[],
     guard: Some(Guard { pred: GUARD, not: GUARD_NOT }),
     fixed: &[],
-    twins: &[],
+    alternative_opcodes: &[],
     modifiers: &[],
     order: ModifierOrder::Free,
     operands: &[],

@@ -79,14 +79,14 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     }
 
     pub(super) fn lop3(&mut self) {
-        let result = self.by_table();
+        let result = self.lop3_word();
         self.define_word(result);
     }
 
     /// Executes `lop3` with a predicate result. The predicate is `true` if the bitwise result is
     /// not 0, combined with another predicate by `.and` or `.or`.
     pub(super) fn lop3_bool(&mut self) {
-        let result = self.by_table();
+        let result = self.lop3_word();
         let (zero, q) = (self.d.word(0), self.predicate(5));
         let empty = self.d.equal(result, zero);
         let p = self.d.negate(empty);
@@ -98,7 +98,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     }
 
     /// Applies the truth table of `lop3` to the first three source operands.
-    fn by_table(&mut self) -> D::Word {
+    fn lop3_word(&mut self) -> D::Word {
         let (a, b, c) = (self.word(1), self.word(2), self.word(3));
         let lut = match self.operand(4) {
             Some(&Operand::Number(bits)) => bits as u8,

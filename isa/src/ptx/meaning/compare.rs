@@ -94,12 +94,12 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
 
     fn compare_int(&mut self, ty: Type) -> D::Pred {
         let (a, b) = (self.wide_int(1, ty), self.wide_int(2, ty));
-        self.holds(ty, a, b)
+        self.compare_ints(ty, a, b)
     }
 
     /// Compares two integers of a type by the comparison operator among the modifiers. Returns the
     /// predicate.
-    pub(super) fn holds(&mut self, ty: Type, a: [D::Word; 2], b: [D::Word; 2]) -> D::Pred {
+    pub(super) fn compare_ints(&mut self, ty: Type, a: [D::Word; 2], b: [D::Word; 2]) -> D::Pred {
         let has = |tokens: [Token; 2]| tokens.iter().any(|&token| self.inst.has(token));
         // For unsigned integers, the operators `lo`, `ls`, `hi` and `hs` are `lt`, `le`, `gt` and
         // `ge`.

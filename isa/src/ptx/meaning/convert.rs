@@ -250,7 +250,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         let away = exact::rounds_up(self.d, rounding, negative, kept, rest);
         let right = self.d.add(kept, away);
         let magnitude = wide::select(self.d, already, left, [right, zero]);
-        Integral { magnitude, overflow, negative, already }
+        Integral { magnitude, overflow, negative, was_integer: already }
     }
 
     /// Writes the f32 `a`, rounded to an integer and clamped to the result type.
@@ -275,7 +275,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         let rounds = [Token::Rni, Token::Rzi, Token::Rmi, Token::Rpi].into_iter().any(|token| self.has(token));
         let mut result = a;
         if rounds {
-            let Integral { magnitude, already, .. } = self.integral(a);
+            let Integral { magnitude, was_integer: already, .. } = self.integral(a);
             let (sign, float) = (self.d.word(1 << 31), self.d.int_to_float(true, magnitude[0]));
             let sign = self.d.and(a, sign);
             let rounded = self.d.or(float, sign);

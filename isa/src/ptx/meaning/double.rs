@@ -104,7 +104,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         let rounds = [Token::Rni, Token::Rzi, Token::Rmi, Token::Rpi].into_iter().any(|token| self.has(token));
         let mut result = a;
         if rounds {
-            let Integral { magnitude, negative, already, .. } = float::integral(self.d, Float::F64, self.rounding(), a);
+            let Integral { magnitude, negative, was_integer: already, .. } =
+                float::integral(self.d, Float::F64, self.rounding(), a);
             let number = exact::of_magnitude(self.d, negative, magnitude);
             let towards = RoundingMode::Rounding(Rounding::Nearest);
             let rounded = exact::round(self.d, Float::F64, number, towards, Finish::default(), None);

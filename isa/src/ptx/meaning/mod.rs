@@ -26,7 +26,7 @@ mod warpgroup;
 use super::opcodes::opcodes;
 use arrayvec::ArrayVec;
 
-use copy::Taken;
+use copy::CopiedBytes;
 use float::Arith;
 
 pub use atomic::{atomically, change};

@@ -72,7 +72,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         {
             let a = self.element(sources, a, bits, a_signed);
             let b = self.element(sources, b, bits, b_signed);
-            let holds = self.holds(Type::S32, [a, zero], [b, zero]);
+            let holds = self.compare_ints(Type::S32, [a, zero], [b, zero]);
             let truth = self.d.select(holds, one, zero);
             result = if counts {
                 self.d.add(result, truth)

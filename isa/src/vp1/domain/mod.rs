@@ -263,7 +263,7 @@ pub enum Write<D: Domain> {
     /// The new value of a `$v` register.
     V(u8, D::Bytes),
     /// The new value of a `$v` register, which is written only if `when` is true.
-    VWhere {
+    ConditionalV {
         /// The condition.
         when: D::Word,
         /// The register.

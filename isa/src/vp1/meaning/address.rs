@@ -8,9 +8,9 @@ use crate::word::Field;
 /// The low half of an address register, to which address arithmetic is limited.
 const LOW: u32 = 0xffff;
 /// Mask of the flags asf and azf, which a result that fills a whole register sets.
-const LONG: u32 = 3 << 8;
+const REGISTER_FLAGS: u32 = 3 << 8;
 /// Mask of the flag aef, which a result that is an address sets.
-const SHORT: u32 = 1 << 10;
+const ADDRESS_FLAG: u32 = 1 << 10;
 
 /// The change of the address register by an access.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -37,7 +37,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
             AddressUpdate::Step => (base, Some(Write::A(self.reg(register), next))),
             AddressUpdate::Stay => (self.or(base, offset), None),
         };
-        (address, Outcome::writes(write).with_flags(self.flags(SHORT, flags)))
+        (address, Outcome::writes(write).with_flags(self.flags(ADDRESS_FLAG, flags)))
     }
 
     /// Returns the address register with an offset added to its low half, and the flag aef. The
@@ -47,7 +47,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         let low = self.and(sum, LOW);
         let limit = self.bits(base, 16, 0x3fff);
         let below = self.d.less(false, low, limit);
-        let (reached, inside) = (self.d.word(SHORT), self.d.word(0));
+        let (reached, inside) = (self.d.word(ADDRESS_FLAG), self.d.word(0));
         let flags = self.d.select(below, inside, reached);
         let high = self.and(base, !LOW);
         (self.or(high, low), flags)
@@ -68,7 +68,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     fn word_port(&mut self) -> D::Word {
         match self.bundle.inst(Unit::Scalar) {
             Some(inst) if matches!(inst.opcode(), Opcode::BVECMAD | Opcode::BVECMADSEL) => {
-                let n = self.beside(inst).second_of_quad(2);
+                let n = self.for_unit(inst).second_of_quad(2);
                 self.read.r(self.d, n)
             }
             _ => self.r(f::SRC1),
@@ -100,7 +100,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         // that would rotate the quad then do not count as read.
         if !matches!(condition, Bit::Known(false)) {
             let (index, when) = (self.quad(f::DST, 0), self.word_of_bit(condition));
-            outcome.writes.push(Write::VWhere { when, index, value });
+            outcome.writes.push(Write::ConditionalV { when, index, value });
         }
         outcome
     }
@@ -158,7 +158,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         let nine = self.d.word(9);
         let equal = self.d.shl(equal, nine);
         let flags = self.or(sign, equal);
-        Outcome::writes([Write::A(self.reg(f::DST), result)]).with_flags(self.flags(LONG, flags))
+        Outcome::writes([Write::A(self.reg(f::DST), result)]).with_flags(self.flags(REGISTER_FLAGS, flags))
     }
 
     /// Evaluates `setlo` and `sethi`: replaces the bits in the mask `half` by bits of the constant.

@@ -15,7 +15,7 @@ pub(super) enum When {
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     /// Returns the outcome of a branch that uses no loop counter. The branch sets lzf.
-    pub(super) fn go(&mut self, next: Next<D::Word>) -> Outcome<D> {
+    pub(super) fn branch_outcome(&mut self, next: Next<D::Word>) -> Outcome<D> {
         let flags = self.d.word(LZF);
         Outcome { next: Some(next), ..Outcome::default() }.with_flags(self.flags(LZF, flags))
     }
@@ -23,7 +23,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     /// Evaluates `bra` and `call`.
     pub(super) fn jump(&mut self, kind: Jump, when: When) -> Outcome<D> {
         let next = self.next(kind, when);
-        self.go(next)
+        self.branch_outcome(next)
     }
 
     /// Evaluates `bra loop` and `call loop`. The jump depends only on the condition. The loop

@@ -45,13 +45,13 @@ fn effects<D: Domain>(bundle: &Bundle, d: &mut D, read: &mut impl Reader<D>) -> 
         None => Ok(Outcome::default()),
     };
     let scalar = run(bundle.inst(Unit::Scalar), None)?;
-    let vector = run(bundle.inst(Unit::Vector), scalar.handed)?;
+    let vector = run(bundle.inst(Unit::Vector), scalar.forwarded)?;
     let address = run(bundle.inst(Unit::Address), None)?;
     let branch = run(bundle.inst(Unit::Branch), None)?;
 
     // If several units write one register, the last write in this order takes effect.
     let mut writes = ArrayVec::new();
-    writes.extend(scalar.yielding);
+    writes.extend(scalar.overridable_write);
     writes.extend(address.writes);
     writes.extend(scalar.writes);
     writes.extend(vector.writes);
@@ -65,20 +65,20 @@ fn effects<D: Domain>(bundle: &Bundle, d: &mut D, read: &mut impl Reader<D>) -> 
 struct Outcome<D: Domain> {
     /// A write of the scalar unit. Writes of the address unit and the vector unit to the same
     /// register override it.
-    yielding: Option<Write<D>>,
+    overridable_write: Option<Write<D>>,
     /// All other writes. The writes of the scalar unit override those of the address unit.
     writes: ArrayVec<Write<D>, 3>,
     /// The flags to write to a `$c` register.
     flags: Option<Flags<D::Word>>,
     /// The values that the scalar unit forwards to the vector unit.
-    handed: Option<Forwarded<D::Word>>,
+    forwarded: Option<Forwarded<D::Word>>,
     /// The control flow that the branch unit determines.
     next: Option<Next<D::Word>>,
 }
 
 impl<D: Domain> Default for Outcome<D> {
     fn default() -> Self {
-        Self { yielding: None, writes: ArrayVec::new(), flags: None, handed: None, next: None }
+        Self { overridable_write: None, writes: ArrayVec::new(), flags: None, forwarded: None, next: None }
     }
 }
 
@@ -140,7 +140,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     }
 
     /// Returns a context for the instruction of another unit in the same bundle.
-    fn beside<'b>(&'b mut self, inst: &'b Inst) -> Context<'b, D, R> {
+    fn for_unit<'b>(&'b mut self, inst: &'b Inst) -> Context<'b, D, R> {
         Context { bundle: self.bundle, inst, handed: None, d: &mut *self.d, read: &mut *self.read }
     }
 
@@ -238,7 +238,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     }
 
     /// Returns the register number in `field` XORed with the condition bit.
-    fn toggled(&mut self, field: Field) -> Index<D::Word> {
+    fn xor_selected(&mut self, field: Field) -> Index<D::Word> {
         let n = self.reg(field);
         match self.condition() {
             Bit::Known(bit) => Index::Fixed(n ^ u8::from(bit)),
@@ -253,7 +253,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     /// the quad of the register in `field` is rotated. Any other bit is XORed with the register
     /// number in `field`.
     fn selected(&mut self, field: Field) -> Index<D::Word> {
-        if self.get(f::SLCT) == ROTATE { self.quad(field, 0) } else { self.toggled(field) }
+        if self.get(f::SLCT) == ROTATE { self.quad(field, 0) } else { self.xor_selected(field) }
     }
 
     /// Returns the last source in the text.

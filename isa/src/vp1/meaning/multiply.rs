@@ -190,7 +190,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         let [c, e] = if self.flag(f::S2VMODE) {
             self.mask_factors()
         } else {
-            let chosen = self.handed_mask();
+            let chosen = self.forwarded_flags();
             self.chosen_factors(chosen)
         };
         let sum = self.accumulate(mode, base, Products { b, c, second: Some((d, e)) });
@@ -249,7 +249,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
             let end = self.fraction(v, signed);
             self.d.wide_sub(end, corner)
         });
-        let [c, e] = self.own_factors();
+        let [c, e] = self.factors_chosen_by_vc();
         Products { b, c, second: Some((d, e)) }
     }
 
@@ -262,7 +262,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
             self.wide(n, false)
         });
         let b = self.d.wide_sub(x, y);
-        let [c, e] = self.own_factors();
+        let [c, e] = self.factors_chosen_by_vc();
         let base = self.v(f::SRC2);
         let base = self.d.widen(true, base);
         let sum = self.accumulate(mode, Base::Value(base), Products { b, c, second: Some((y, e)) });
@@ -277,20 +277,20 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         let [corner, end] = if self.get(f::SLCT) == ROTATE {
             [0, 1].map(|k| self.quad(f::SRC1, k))
         } else {
-            [self.toggled(f::SRC1); 2]
+            [self.xor_selected(f::SRC1); 2]
         };
         let [corner, end] = [corner, end].map(|n| self.wide(n, false));
         let extra = self.read.vx(self.d);
         let extra = self.d.widen(false, extra);
         let (b, d) = (self.d.wide_sub(end, corner), self.d.wide_sub(extra, corner));
-        let [c, e] = self.own_factors();
+        let [c, e] = self.factors_chosen_by_vc();
         let sum = self.accumulate(mode, Base::Accumulator, Products { b, c, second: Some((d, e)) });
         self.multiplied(mode, sum, Results::Both)
     }
 
     /// Returns two factors for each component. The flags of the `$vc` register in the instruction
     /// word choose each factor from its pair.
-    fn own_factors(&mut self) -> [D::Wide; 2] {
+    fn factors_chosen_by_vc(&mut self) -> [D::Wide; 2] {
         let chosen = self.read.vc(self.d, self.reg(f::VCSRC))[self.get(f::VCSEL) as usize & 1];
         self.chosen_factors(chosen)
     }

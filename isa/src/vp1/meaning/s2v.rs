@@ -11,12 +11,12 @@ pub(super) struct Forwarded<W> {
     /// Four signed 10-bit factors.
     pub factors: [W; 4],
     /// The flags that choose one factor of each pair for each component.
-    pub choice: Choice,
+    pub choice: FlagDistribution,
 }
 
 /// The choice of sixteen flags of `$vc` registers, one for each component of a vector.
 #[derive(Clone, Copy)]
-pub(super) struct Choice {
+pub(super) struct FlagDistribution {
     /// The number of the `$vc` register. Distribution 7 also uses `$vc` register `vc | 1`.
     pub vc: u8,
     /// The kind of the flags: 0 for sign flags, 1 for zero flags.
@@ -40,46 +40,46 @@ const SPREAD: [[u8; 16]; 8] = [
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     /// Forwards factors, and the choice of flags that the instruction word encodes.
-    fn hand(&self, factors: [D::Word; 4]) -> Outcome<D> {
-        let choice = Choice {
+    fn forward(&self, factors: [D::Word; 4]) -> Outcome<D> {
+        let choice = FlagDistribution {
             vc: self.reg(f::VCIDX),
             half: self.get(f::VCFLAG) as usize,
             spread: self.split(f::VCXFRM_LOW, f::VCXFRM_HIGH) as usize,
         };
-        Outcome { handed: Some(Forwarded { factors, choice }), ..Outcome::default() }
+        Outcome { forwarded: Some(Forwarded { factors, choice }), ..Outcome::default() }
     }
 
     /// Evaluates `vec`: forwards two constants as the factors `[a, a, b, b]`.
-    pub(super) fn hand_constants(&mut self) -> Outcome<D> {
+    pub(super) fn forward_constants(&mut self) -> Outcome<D> {
         let [a, b] = [f::FACTOR1, f::FACTOR2].map(|field| self.d.word(self.signed(field) as u32));
-        self.hand([a, a, b, b])
+        self.forward([a, a, b, b])
     }
 
     /// Evaluates `bvec`: forwards the four signed bytes of a register, multiplied by 2.
-    pub(super) fn hand_bytes(&mut self) -> Outcome<D> {
+    pub(super) fn forward_bytes(&mut self) -> Outcome<D> {
         let word = self.r(f::SRC1);
         let factors = [0, 1, 2, 3].map(|i| self.signed_byte(word, i, 1));
-        self.hand(factors)
+        self.forward(factors)
     }
 
     /// Evaluates `vecms`: forwards the low four bits of a register as factors, and shifts the
     /// register right by four.
-    pub(super) fn hand_bits(&mut self) -> Outcome<D> {
+    pub(super) fn forward_bits(&mut self) -> Outcome<D> {
         let (bits, four) = (self.r(f::SRC1), self.d.word(4));
         let rest = self.d.sar(bits, four);
         let factors = self.bit_factors(bits);
-        Outcome { writes: self.define(f::SRC1, rest).into_iter().collect(), ..self.hand(factors) }
+        Outcome { writes: self.define(f::SRC1, rest).into_iter().collect(), ..self.forward(factors) }
     }
 
     /// Evaluates `bvecmad`.
-    pub(super) fn hand_positioned(&mut self) -> Outcome<D> {
+    pub(super) fn forward_positioned(&mut self) -> Outcome<D> {
         let factors = self.positioned_factors(8);
-        self.hand(factors)
+        self.forward(factors)
     }
 
     /// Evaluates `bvecmadsel`. The factors are computed as for `bvecmad`, but one factor of each
     /// pair replaces both.
-    pub(super) fn hand_selected(&mut self) -> Outcome<D> {
+    pub(super) fn forward_selected(&mut self) -> Outcome<D> {
         let [a, b, c, d] = self.positioned_factors(7);
         // If the condition is flag b19, which selects the registers with the bytes, then flag b18
         // selects the factor of each pair.
@@ -90,7 +90,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         } else {
             [a, c]
         };
-        self.hand([first, first, second, second])
+        self.forward([first, first, second, second])
     }
 
     /// Returns the factors of `vecms`. Bits 0 and 1 of the word determine factor 0, bits 2 and 3
@@ -165,17 +165,17 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     pub(super) fn factors(&mut self) -> [D::Word; 4] {
         match (self.handed, self.bundle.inst(Unit::Scalar)) {
             (Some(handed), _) => handed.factors,
-            (None, Some(inst)) => self.beside(inst).leftover_factors(),
+            (None, Some(inst)) => self.for_unit(inst).leftover_factors(),
             (None, None) => [self.d.word(0); 4],
         }
     }
 
     /// Returns the flags that the scalar unit forwards. If it forwards none, returns the flags of
     /// the `$vc` register in the vector instruction's own word.
-    pub(super) fn handed_mask(&mut self) -> D::Mask {
-        let Choice { vc, half, spread } = match self.handed {
+    pub(super) fn forwarded_flags(&mut self) -> D::Mask {
+        let FlagDistribution { vc, half, spread } = match self.handed {
             Some(handed) => handed.choice,
-            None => Choice { vc: self.reg(f::VCSRC), half: self.get(f::VCSEL) as usize, spread: 0 },
+            None => FlagDistribution { vc: self.reg(f::VCSRC), half: self.get(f::VCSEL) as usize, spread: 0 },
         };
         let spread = &SPREAD[spread & 7];
         let first = self.read.vc(self.d, vc)[half & 1];

@@ -4,7 +4,7 @@ use super::{Context, Outcome, f};
 use crate::vp1::domain::{ByteKind, Domain, Logic, Reader};
 
 /// Mask of the bits of a `$c` register that the scalar unit writes.
-const GROUP: u32 = 0xff;
+const SCALAR_FLAGS: u32 = 0xff;
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     /// Writes a result to `$r[DST]` without flags.
@@ -16,7 +16,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     /// `compared` is given, the value with which the result is compared. Otherwise they are 0.
     fn result(&mut self, result: D::Word, compared: Option<D::Word>) -> Outcome<D> {
         let flags = self.result_flags(result, compared);
-        self.plain(result).with_flags(self.flags(GROUP, flags))
+        self.plain(result).with_flags(self.flags(SCALAR_FLAGS, flags))
     }
 
     /// Writes a result to `$r[DST]` and clears the flags.
@@ -27,7 +27,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     /// Clears the flags without writing a result.
     pub(super) fn clear_flags(&mut self) -> Outcome<D> {
         let zero = self.d.word(0);
-        Outcome::default().with_flags(self.flags(GROUP, zero))
+        Outcome::default().with_flags(self.flags(SCALAR_FLAGS, zero))
     }
 
     /// Applies an operation to the word in `$r[SRC1]` and the last source.

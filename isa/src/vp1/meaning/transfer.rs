@@ -26,7 +26,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         match file {
             RegFile::V => {
                 let old = self.v(f::DST);
-                outcome.yielding = Some(Write::V(n, self.d.with_word(old, self.reg(f::VWORD), value)));
+                outcome.overridable_write = Some(Write::V(n, self.d.with_word(old, self.reg(f::VWORD), value)));
             }
             RegFile::A => outcome.writes.push(Write::A(n, value)),
             RegFile::L if n < 4 => outcome.writes.push(Write::L(n, self.and(value, 0xffff))),
@@ -48,23 +48,23 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
             RegFile::V => {
                 let vector = self.v(f::SRC1);
                 let value = self.d.word_of(vector, self.reg(f::VWORD));
-                outcome.yielding = self.define(f::DST, value);
+                outcome.overridable_write = self.define(f::DST, value);
             }
             RegFile::A => {
                 let value = self.a(f::SRC1);
-                outcome.yielding = self.define(f::DST, value);
+                outcome.overridable_write = self.define(f::DST, value);
             }
             RegFile::L => {
                 // An `exit` of the branch unit in the same bundle takes precedence on the read
                 // port.
                 if self.bundle.inst(Unit::Branch).is_none_or(|branch| branch.opcode() != Opcode::EXIT) {
                     let value = self.read.l(self.d, n & 3);
-                    outcome.yielding = self.define(f::DST, value);
+                    outcome.overridable_write = self.define(f::DST, value);
                 }
             }
             RegFile::C => {
                 let value = if n < 4 { self.read.c(self.d, n) } else { self.d.word(0) };
-                outcome.yielding = self.define(f::DST, value);
+                outcome.overridable_write = self.define(f::DST, value);
             }
             RegFile::M => {
                 let value = self.read.m(self.d, self.split(f::SRC1, f::MHIGH) as u8);

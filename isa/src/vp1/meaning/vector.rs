@@ -129,7 +129,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         let difference = self.d.wide_sub(b, a);
         let difference = absolute(self.d, difference);
         let (less, equal) = (self.d.wide_less(difference, limit), self.d.wide_equal(difference, limit));
-        let flag = self.handed_mask();
+        let flag = self.forwarded_flags();
         let sign = self.d.mask_logic(Logic::of_table(self.reg(f::CMPOP)), less, flag);
         Outcome::writes([Write::Vc(vc, [sign, equal])])
     }

@@ -17,7 +17,7 @@ const VP1: Row = Row {
     tags: &[],
     guard: None,
     fixed: &[],
-    twins: &[],
+    alternative_opcodes: &[],
     modifiers: &[],
     order: ModifierOrder::Fixed,
     operands: &[],
@@ -48,7 +48,7 @@ macro_rules! rows {
         pub(crate) const $name: Row = Row {
             mnemonic: $mnemonic,
             fixed: &[(OP, $op), $(($field, $value)),*],
-            twins: &[$($twin),*],
+            alternative_opcodes: &[$($twin),*],
             operands: &[$($operand),*],
             doc: $doc,
             examples: &[$example],
@@ -63,7 +63,7 @@ macro_rules! unnamed {
     ($($name:ident = $op:literal $(, $field:ident = $value:literal)* $(/ $twin:literal)*; [$($operand:expr),*] $doc:literal;)*) => { $(
         pub(crate) const $name: Row = Row {
             fixed: &[(OP, $op), $(($field, $value)),*],
-            twins: &[$($twin),*],
+            alternative_opcodes: &[$($twin),*],
             operands: &[$($operand),*],
             doc: $doc,
             ..CONTROL
@@ -175,16 +175,16 @@ const C_ROTATE: Operand = reg("cs", RegFile::C, COND);
 macro_rules! bitop_names {
     ($nor:literal $and:literal $xor:literal $nand:literal $nxor:literal $or:literal, [$($lead:expr),*], $s1:expr, $s2:expr) => {
         &[
-            Alias { mnemonic: $nor, when: &[(BITOP, 0x1)], operands: &[$($lead,)* $s1, $s2] },
-            Alias { mnemonic: $and, when: &[(BITOP, 0x2)], operands: &[$($lead,)* NOT, $s1, $s2] },
-            Alias { mnemonic: $and, when: &[(BITOP, 0x4)], operands: &[$($lead,)* $s1, NOT, $s2] },
-            Alias { mnemonic: $xor, when: &[(BITOP, 0x6)], operands: &[$($lead,)* $s1, $s2] },
-            Alias { mnemonic: $nand, when: &[(BITOP, 0x7)], operands: &[$($lead,)* $s1, $s2] },
-            Alias { mnemonic: $and, when: &[(BITOP, 0x8)], operands: &[$($lead,)* $s1, $s2] },
-            Alias { mnemonic: $nxor, when: &[(BITOP, 0x9)], operands: &[$($lead,)* $s1, $s2] },
-            Alias { mnemonic: $or, when: &[(BITOP, 0xb)], operands: &[$($lead,)* NOT, $s1, $s2] },
-            Alias { mnemonic: $or, when: &[(BITOP, 0xd)], operands: &[$($lead,)* $s1, NOT, $s2] },
-            Alias { mnemonic: $or, when: &[(BITOP, 0xe)], operands: &[$($lead,)* $s1, $s2] },
+            Alias { mnemonic: $nor, implied_fields: &[(BITOP, 0x1)], operands: &[$($lead,)* $s1, $s2] },
+            Alias { mnemonic: $and, implied_fields: &[(BITOP, 0x2)], operands: &[$($lead,)* NOT, $s1, $s2] },
+            Alias { mnemonic: $and, implied_fields: &[(BITOP, 0x4)], operands: &[$($lead,)* $s1, NOT, $s2] },
+            Alias { mnemonic: $xor, implied_fields: &[(BITOP, 0x6)], operands: &[$($lead,)* $s1, $s2] },
+            Alias { mnemonic: $nand, implied_fields: &[(BITOP, 0x7)], operands: &[$($lead,)* $s1, $s2] },
+            Alias { mnemonic: $and, implied_fields: &[(BITOP, 0x8)], operands: &[$($lead,)* $s1, $s2] },
+            Alias { mnemonic: $nxor, implied_fields: &[(BITOP, 0x9)], operands: &[$($lead,)* $s1, $s2] },
+            Alias { mnemonic: $or, implied_fields: &[(BITOP, 0xb)], operands: &[$($lead,)* NOT, $s1, $s2] },
+            Alias { mnemonic: $or, implied_fields: &[(BITOP, 0xd)], operands: &[$($lead,)* $s1, NOT, $s2] },
+            Alias { mnemonic: $or, implied_fields: &[(BITOP, 0xe)], operands: &[$($lead,)* $s1, $s2] },
         ]
     };
 }

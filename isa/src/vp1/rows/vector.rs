@@ -63,7 +63,7 @@ pub(crate) const VSWZ: Row = Row {
     mnemonic: "vswz",
     fixed: &[(OP, 0x9b)],
     operands: &[V_D, V_1, V_2, LOHI, V_3],
-    aliases: &[Alias { mnemonic: "vswz", when: &[], operands: &[LOHI, V_D, V_1, V_2, V_3] }],
+    aliases: &[Alias { mnemonic: "vswz", implied_fields: &[], operands: &[LOHI, V_D, V_1, V_2, V_3] }],
     doc: "Selects bytes of `v1` and `v2`: byte i of `v3` selects byte i of the result. With `lo`, bits 0 to 3 of the \
           selector are the byte number and bit 4 is the vector; with `hi`, bits 4 to 7 are the byte number and bit 0 \
           is the vector. Vector 0 is `v1`.",
@@ -84,7 +84,7 @@ const VSHR_U: &str = "Shifts each byte right logically by the low 4 bits of the 
 /// bytes.
 macro_rules! shift_alias {
     ($name:literal, $b:expr) => {
-        &[Alias { mnemonic: $name, when: &[], operands: &[V_D, VC_D, V_1, $b] }]
+        &[Alias { mnemonic: $name, implied_fields: &[], operands: &[V_D, VC_D, V_1, $b] }]
     };
 }
 
@@ -124,7 +124,7 @@ pub(crate) const VCMPAD: Row = Row {
     mnemonic: "vcmpad",
     fixed: &[(OP, 0x8f)],
     operands: VCMPAD_OPERANDS,
-    aliases: &[Alias { mnemonic: "vcmppad", when: &[], operands: VCMPAD_OPERANDS }],
+    aliases: &[Alias { mnemonic: "vcmppad", implied_fields: &[], operands: VCMPAD_OPERANDS }],
     doc: "Compares an absolute difference: d is `|v2 - v1|` and t is the second register of the pair, all bytes \
           unsigned. zf of `vcd` is `d == t`, and sf is bit `2 * (d < t) + f` of the table. f is the flag that the \
           scalar unit of the bundle forwards. Without a forwarded flag, f is sf of `$vc[w & 3]` if bit 2 of the word w \
@@ -267,7 +267,7 @@ macro_rules! vlrp4b {
             fixed: &[(OP, $op)],
             operands: vlrp4b!(@ $sign, C_ROTATE, PREDICATE),
             overlaps: &[COND],
-            aliases: &[Alias { mnemonic: "vlrp4b", when: &[], operands: vlrp4b!(@ $sign, PREDICATE) }],
+            aliases: &[Alias { mnemonic: "vlrp4b", implied_fields: &[], operands: vlrp4b!(@ $sign, PREDICATE) }],
             doc: lerp!(
                 "Second half of an interpolation between four vectors: `$va` receives `$va + (s1 - s0) * f1 + ($vx - \
                 s0) * f2`, and `vd` the high half. With the bit b20, s0 and s1 are q0 and q1. With any other bit, both \

@@ -32,7 +32,7 @@ pub enum TemplateErrorKind {
     Register(String),
     /// A register file that intrinsics must not use.
     #[error("`{mnemonic}` accesses `{file}`: an intrinsic may use `$r`, `$v`, `$c`, `$vc` and `$va` only")]
-    Outside {
+    UnsupportedFile {
         /// The instruction.
         mnemonic: &'static str,
         /// The prefix of the register names.
@@ -52,7 +52,7 @@ pub enum TemplateErrorKind {
     Unit(&'static str),
     /// An instruction without an effect.
     #[error("`{0}` has no effect")]
-    Idle(&'static str),
+    NoEffect(&'static str),
     /// Instructions in one bundle that are not in bundle order.
     #[error("a bundle has at most one instruction of the scalar unit and one of the vector unit, in this order")]
     Order,
@@ -64,7 +64,7 @@ pub enum TemplateErrorKind {
     Written(String),
     /// Two writes to the same value in one bundle.
     #[error("`{0}` is written twice in one bundle")]
-    Twice(String),
+    WrittenTwice(String),
     /// A read of a value before its first write.
     #[error("`{0}` is read before it is written")]
     Unwritten(String),
@@ -73,7 +73,7 @@ pub enum TemplateErrorKind {
     Accumulator(&'static str),
     /// An invalid use of `mov $vx`.
     #[error("`mov $vx` takes one vector and must be alone in its bundle")]
-    Extra,
+    InvalidMoveToVx,
     /// A read of flags in a `$c` register that only the address unit or the branch unit writes.
     #[error("this instruction reads flags of `{0}` that the scalar unit does not write")]
     Flags(String),

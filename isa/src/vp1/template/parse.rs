@@ -13,7 +13,7 @@ use crate::vp1::{Bundle, Inst, Opcode, Unit, fields as f};
 use TemplateErrorKind as Wrong;
 
 /// The flags, `$va` and `$vx`. A template must write these registers before it reads them.
-const LOCAL: [(RegFile, u8); 10] = [
+const STATE_REGISTERS: [(RegFile, u8); 10] = [
     (RegFile::Vx, 0),
     (RegFile::C, 0),
     (RegFile::C, 1),
@@ -80,7 +80,7 @@ pub(super) fn parse(text: &str, result: RegFile, operands: &[RegFile]) -> Result
 }
 
 /// Returns every name in a text that begins with `$`, with the position of the `$`.
-fn dollars(text: &str) -> impl Iterator<Item = Fragment<'_>> {
+fn placeholders(text: &str) -> impl Iterator<Item = Fragment<'_>> {
     text.match_indices('$').map(|(start, _)| {
         let rest = text.get(start + 1..).unwrap_or("");
         let len = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
@@ -102,7 +102,7 @@ impl Parser<'_> {
     fn names(&mut self) -> Result<(), TemplateError> {
         let first = self.values.len();
         let mut end = first;
-        for piece in dollars(self.text) {
+        for piece in placeholders(self.text) {
             let (name, count) = tuple(piece.text);
             let placeholder = || Wrong::Placeholder(piece.text.to_owned(), self.operands).at(piece);
             if let Some(n) = number(name, "$") {
@@ -182,17 +182,17 @@ impl Parser<'_> {
             return Err(Wrong::Unit(mnemonic).at(piece));
         }
         if let Some(file) = inst.row().operands.iter().find_map(unsupported_file) {
-            return Err(Wrong::Outside { mnemonic, file: file.prefix() }.at(piece));
+            return Err(Wrong::UnsupportedFile { mnemonic, file: file.prefix() }.at(piece));
         }
         // The effect is known because all registers that the instruction uses are allowed.
         match Profile::of(inst) {
-            Ok(profile) if !profile.footprint().writes.is_empty() || profile.hands_over() => Ok(inst),
-            _ => Err(Wrong::Idle(mnemonic).at(piece)),
+            Ok(profile) if !profile.footprint().writes.is_empty() || profile.forwards_values() => Ok(inst),
+            _ => Err(Wrong::NoEffect(mnemonic).at(piece)),
         }
     }
 
     fn step(&mut self, text: Fragment<'_>) -> Result<TemplateItem, TemplateError> {
-        match extra(text).filter(|value| !value.text.contains('&')) {
+        match move_to_vx_source(text).filter(|value| !value.text.contains('&')) {
             Some(value) => self.extra(value).map(TemplateItem::MoveToVx),
             None => self.bundle(text).map(TemplateItem::Bundle),
         }
@@ -200,7 +200,7 @@ impl Parser<'_> {
 
     /// Parses the source of `mov $vx`.
     fn extra(&mut self, name: Fragment<'_>) -> Result<Placeholder, TemplateError> {
-        let Some(index) = self.value(name.text) else { return Err(Wrong::Extra.at(name)) };
+        let Some(index) = self.value(name.text) else { return Err(Wrong::InvalidMoveToVx.at(name)) };
         self.read_as(index, RegFile::V, None).map_err(|wrong| wrong.at(name))?;
         self.written = self.written.union(Locations::register(RegFile::Vx, 0));
         // `mov $vx` stands for a store and a load, so the next bundle does not directly follow a
@@ -213,8 +213,8 @@ impl Parser<'_> {
         let mut insts: ArrayVec<Inst, 2> = ArrayVec::new();
         let mut words: ArrayVec<Fragment<'_>, 2> = ArrayVec::new();
         for piece in split(bundle, '&').map(Fragment::trim) {
-            if extra(piece).is_some() {
-                return Err(Wrong::Extra.at(piece));
+            if move_to_vx_source(piece).is_some() {
+                return Err(Wrong::InvalidMoveToVx.at(piece));
             }
             let inst = self.word(piece)?;
             if insts.last().is_some_and(|before| before.unit() >= inst.unit()) {
@@ -254,8 +254,8 @@ impl Parser<'_> {
         let profiles = profiles.map_err(unknown)?;
         if let Some(vector) = profiles.last().filter(|last| last.inst().unit() == Unit::Vector) {
             let inst = vector.inst();
-            let handed = profiles.first().is_some_and(Profile::hands_over);
-            if !handed && (vector.hears_factors() || vector.hears_flags() && !ignores_flags(&inst)) {
+            let handed = profiles.first().is_some_and(Profile::forwards_values);
+            if !handed && (vector.uses_forwarded_factors() || vector.uses_forwarded_flags() && !ignores_flags(&inst)) {
                 return Err(Wrong::Factors(inst.row().mnemonic).at(bundle));
             }
             // A copy of all `$vc` registers is valid even if some of them have not been written.
@@ -263,7 +263,7 @@ impl Parser<'_> {
                 reads = (0..4).fold(reads, |reads, n| reads.minus(Locations::register(RegFile::Vc, n)));
             }
         }
-        for (file, n) in LOCAL {
+        for (file, n) in STATE_REGISTERS {
             let register = Locations::register(file, n);
             let missing = reads.intersection(register).minus(self.written);
             let name = || match file {
@@ -340,7 +340,7 @@ impl Parser<'_> {
                 // The bits of the register number belong to other fields, so the number is not a
                 // value's index. The operand is the last name in the text.
                 _ if inst.shares(field) => {
-                    if let Some(value) = dollars(word.text).last().and_then(|last| self.value(last.text)) {
+                    if let Some(value) = placeholders(word.text).last().and_then(|last| self.value(last.text)) {
                         self.read(value, file, inst, word)?;
                         slots.push(RegisterSlot { value: self.placeholder(value), ..place(field, file, role) });
                     }
@@ -419,7 +419,7 @@ impl Parser<'_> {
             let copies = words.insts.get(usize::from(slot.inst)).is_some_and(|inst| inst.opcode() == Opcode::MOV_VC);
             let wrong = match slot.value {
                 Placeholder::Operand(_) => Some(Wrong::Written(self.name(index))),
-                _ if before == Some(index) => Some(Wrong::Twice(self.name(index))),
+                _ if before == Some(index) => Some(Wrong::WrittenTwice(self.name(index))),
                 Placeholder::Result if copies => Some(Wrong::AllFlags(self.name(index))),
                 _ => None,
             };
@@ -455,7 +455,7 @@ impl Parser<'_> {
 }
 
 /// Returns the source of `mov $vx`, if the text is that pseudo-instruction.
-fn extra(text: Fragment<'_>) -> Option<Fragment<'_>> {
+fn move_to_vx_source(text: Fragment<'_>) -> Option<Fragment<'_>> {
     let mut words = text.text.split_whitespace();
     let (mov, vx) = (words.next()?, words.next()?);
     let end = text.text.find(vx)? + vx.len();
@@ -498,6 +498,6 @@ fn is_pair_spread(inst: &Inst) -> bool {
 
 /// Returns the first name in a text that satisfies `is`, or the whole text if there is none.
 fn mention<'t>(within: Fragment<'t>, is: impl Fn(&str) -> bool) -> Fragment<'t> {
-    let found = dollars(within.text).find(|piece| is(piece.text));
+    let found = placeholders(within.text).find(|piece| is(piece.text));
     found.map_or(within, |piece| Fragment { start: within.start + piece.start, ..piece })
 }

@@ -110,7 +110,7 @@ fn spread_flags_may_be_of_a_pair() {
 /// In `vmac2` with two registers, other fields share all bits of the second register's number and
 /// thus determine it.
 #[test]
-fn a_number_may_be_other_parts_of_the_word() {
+fn accepts_a_register_number_shared_with_other_fields() {
     for (text, number) in [("rd int 0x0 hi", 0), ("rd int 0x1 hi", 2), ("rn fract -0x2 lo", 29), ("rn int -0x1 lo", 31)]
     {
         let text = format!(

@@ -21,9 +21,9 @@ pub enum Byte {
 }
 
 /// Symbolic values of the four bytes of a word, lowest byte first.
-pub(super) type Map = [Byte; 4];
+pub(super) type ByteMap = [Byte; 4];
 
-const ZEROS: Map = [Byte::Zero; 4];
+const ZEROS: ByteMap = [Byte::Zero; 4];
 
 impl Byte {
     fn sign(self) -> Byte {
@@ -35,15 +35,15 @@ impl Byte {
 }
 
 /// Returns the symbolic value of byte number `byte` of a register.
-pub fn own_byte(reg: Reg, byte: usize) -> Byte {
+pub fn byte_of_register(reg: Reg, byte: usize) -> Byte {
     Byte::Of { reg, byte: byte as u8, sign: false }
 }
 
-fn own(reg: Reg) -> Map {
-    if reg.vreg.is_none() { ZEROS } else { [0, 1, 2, 3].map(|byte| own_byte(reg, byte)) }
+fn own(reg: Reg) -> ByteMap {
+    if reg.vreg.is_none() { ZEROS } else { [0, 1, 2, 3].map(|byte| byte_of_register(reg, byte)) }
 }
 
-fn shifted(shift: Shift, bytes: usize, map: Map) -> Map {
+fn shifted(shift: Shift, bytes: usize, map: ByteMap) -> ByteMap {
     let byte = |at: Option<usize>| at.and_then(|at| map.get(at)).copied();
     [0usize, 1, 2, 3].map(|place| match shift {
         Shift::Left => byte(place.checked_sub(bytes)).unwrap_or(Byte::Zero),
@@ -52,7 +52,7 @@ fn shifted(shift: Shift, bytes: usize, map: Map) -> Map {
     })
 }
 
-fn permuted(selector: u16, maps: [Map; 2]) -> Map {
+fn permuted(selector: u16, maps: [ByteMap; 2]) -> ByteMap {
     [0u16, 1, 2, 3].map(|place| {
         let nibble = usize::from(selector >> (4 * place) & 0xf);
         let byte = maps[nibble >> 2 & 1][nibble & 3];
@@ -69,12 +69,12 @@ pub enum Bits {
 }
 
 /// Truth tables of the three inputs of LOP3: a bit is set if the input is 1 in this case.
-const HAS: [u8; 3] = [0xf0, 0xcc, 0xaa];
+const INPUT_TABLES: [u8; 3] = [0xf0, 0xcc, 0xaa];
 
 /// Specialises the truth table for inputs whose bit number `source` is `bit`. The result does not
 /// depend on this input.
 fn with_bit(table: u8, source: usize, bit: bool) -> u8 {
-    let (has, distance) = (HAS[source], 4 >> source);
+    let (has, distance) = (INPUT_TABLES[source], 4 >> source);
     if bit { table & has | (table & has) >> distance } else { table & !has | (table & !has) << distance }
 }
 
@@ -87,7 +87,8 @@ pub fn byte_of_function(mut table: u8, sources: [Bits; 3]) -> Option<Byte> {
             Bits::Unknown(None) => {}
             Bits::Unknown(Some(_)) => {
                 if let Some(same) = sources[..source].iter().position(|&other| other == bits) {
-                    table = HAS[same] & with_bit(table, source, true) | !HAS[same] & with_bit(table, source, false);
+                    table = INPUT_TABLES[same] & with_bit(table, source, true)
+                        | !INPUT_TABLES[same] & with_bit(table, source, false);
                 }
             }
         }
@@ -95,7 +96,7 @@ pub fn byte_of_function(mut table: u8, sources: [Bits; 3]) -> Option<Byte> {
     if table == 0 {
         return Some(Byte::Zero);
     }
-    sources.iter().zip(HAS).find_map(|(bits, has)| match bits {
+    sources.iter().zip(INPUT_TABLES).find_map(|(bits, has)| match bits {
         Bits::Unknown(Some(byte)) if table == has => Some(*byte),
         _ => None,
     })
@@ -104,19 +105,19 @@ pub fn byte_of_function(mut table: u8, sources: [Bits; 3]) -> Option<Byte> {
 impl Combiner<'_> {
     /// Returns the symbolic bytes of a register. For a register from another block, only zero bytes
     /// are known, so that no live range grows beyond its block.
-    fn map(&self, reg: Reg) -> Map {
+    fn map(&self, reg: Reg) -> ByteMap {
         let Some(vreg) = reg.vreg.filter(|_| reg.part == 0) else { return own(reg) };
         let Some(map) = self.maps[vreg.0 as usize] else { return own(reg) };
         if self.known[vreg.0 as usize].block == self.block {
             return map;
         }
-        [0, 1, 2, 3].map(|place| if map[place] == Byte::Zero { Byte::Zero } else { own_byte(reg, place) })
+        [0, 1, 2, 3].map(|place| if map[place] == Byte::Zero { Byte::Zero } else { byte_of_register(reg, place) })
     }
 
     /// Returns the symbolic bytes of an instruction's result. A byte of unknown origin is described
     /// as a byte of the result register itself.
-    fn made(&self, result: VReg, meaning: Operation) -> Map {
-        let own = |place: usize| own_byte(Reg::new(result), place);
+    fn result_bytes(&self, result: VReg, meaning: Operation) -> ByteMap {
+        let own = |place: usize| byte_of_register(Reg::new(result), place);
         match meaning {
             Operation::Permutation(selector, [a, b]) => permuted(selector, [self.map(a), self.map(b)]),
             Operation::Shift(shift, count, reg) => {
@@ -175,14 +176,14 @@ impl Combiner<'_> {
     /// Records the symbolic bytes of an instruction's result, unless they are already recorded.
     pub(super) fn note_bytes(&mut self, result: VReg, meaning: Operation) {
         if self.maps[result.0 as usize].is_none() {
-            self.maps[result.0 as usize] = Some(self.made(result, meaning));
+            self.maps[result.0 as usize] = Some(self.result_bytes(result, meaning));
         }
     }
 
     /// Replaces an instruction that only moves bytes by one PRMT of the registers from which the
     /// bytes come, or removes the instruction. Returns `true` if the instruction changed.
     pub(super) fn bytes(&mut self, at: u32, result: VReg, meaning: Operation) -> bool {
-        let map = self.made(result, meaning);
+        let map = self.result_bytes(result, meaning);
         self.maps[result.0 as usize] = Some(map);
         let is_own = |byte: &Byte| matches!(byte, Byte::Of { reg, .. } if *reg == Reg::new(result));
         if map.iter().any(is_own) || map == ZEROS {
@@ -211,10 +212,12 @@ impl Combiner<'_> {
             }
         }
         // A shift or a mask becomes a PRMT only if one of its source registers is dead afterwards.
-        let is_new = |root: &Reg| !sources.contains(root) && !self.is_continued(*root);
+        let is_new = |root: &Reg| !sources.contains(root) && !self.is_updated_in_place(*root);
         let goes =
-            |source: &Reg| !roots.contains(source) && self.uses(*source) == 1 && self.maker_here(*source).is_some();
-        if !roots.iter().any(is_new) || roots.iter().any(|root| !sources.contains(root) && self.is_continued(*root)) {
+            |source: &Reg| !roots.contains(source) && self.uses(*source) == 1 && self.def_in_block(*source).is_some();
+        if !roots.iter().any(is_new)
+            || roots.iter().any(|root| !sources.contains(root) && self.is_updated_in_place(*root))
+        {
             return false;
         }
         if !matches!(meaning, Operation::Permutation(..)) && !sources.iter().any(goes) {
@@ -228,7 +231,7 @@ impl Combiner<'_> {
     /// Returns the selector and the registers of a PRMT that builds the bytes from the registers
     /// `roots`, or `None` if there are more than two. With one register, zero bytes come from RZ;
     /// with two, from a byte of either register that is known to be zero.
-    fn selector(&self, map: Map, roots: &[Reg]) -> Option<(u16, [Reg; 2])> {
+    fn selector(&self, map: ByteMap, roots: &[Reg]) -> Option<(u16, [Reg; 2])> {
         let words = match *roots {
             [only] => [only, Reg::ZERO],
             [first, second] => [first, second],
@@ -253,11 +256,11 @@ impl Combiner<'_> {
 
     /// Changes a zero-extending load into a sign-extending one, if the only use of the loaded value
     /// is its sign extension. Returns `true` if the load changed.
-    fn load_signed(&mut self, at: u32, reg: Reg, map: Map) -> bool {
+    fn load_signed(&mut self, at: u32, reg: Reg, map: ByteMap) -> bool {
         let Some(load) = self.maker(reg).filter(|_| self.uses(reg) == 1) else { return false };
         let Some(Operation::Load { bytes, signed }) = self.meaning(load) else { return false };
-        let last = own_byte(reg, bytes - 1);
-        let extended = [0, 1, 2, 3].map(|place| if place < bytes { own_byte(reg, place) } else { last.sign() });
+        let last = byte_of_register(reg, bytes - 1);
+        let extended = [0, 1, 2, 3].map(|place| if place < bytes { byte_of_register(reg, place) } else { last.sign() });
         if map != extended {
             return false;
         }

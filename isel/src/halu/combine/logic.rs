@@ -81,16 +81,16 @@ impl Combiner<'_> {
     /// Merges into a LOP3 another LOP3 or a constant that one of its sources reads. Returns `true`
     /// if the LOP3 changed.
     pub(super) fn logic(&mut self, at: u32, table: u8, sources: [Src; 3]) -> bool {
-        let combined = (0..3).find_map(|place| self.with_taken_in(table, sources, place));
+        let combined = (0..3).find_map(|place| self.with_inlined_source(table, sources, place));
         combined.is_some_and(|(table, sources)| self.write_three(at, ThreeSourceOp::Logic(table), sources))
     }
 
     /// Returns the LOP3 that results if the definition of source operand `place` is inlined.
-    fn with_taken_in(&self, table: u8, sources: [Src; 3], place: usize) -> Option<(u8, [Src; 3])> {
+    fn with_inlined_source(&self, table: u8, sources: [Src; 3], place: usize) -> Option<(u8, [Src; 3])> {
         let &Src { place: SourceLocation::Reg(reg), .. } = sources.get(place)? else { return None };
         let maker = self.maker(reg)?;
         let mut words = Words::default();
-        let taken = match (self.constant(maker), self.maker_here(reg).and_then(|maker| self.three(maker))) {
+        let taken = match (self.constant(maker), self.def_in_block(reg).and_then(|maker| self.three(maker))) {
             (Some(number), _) => words.add(Src::imm(number))?,
             (None, Some((ThreeSourceOp::Logic(inner), of))) => {
                 // A LOP3 that reads a single register is inlined even if its result has other uses,
@@ -99,7 +99,7 @@ impl Combiner<'_> {
                 if self.uses(reg) != 1 && !is_free {
                     return None;
                 }
-                if Combiner::registers(&of).iter().any(|&reg| self.is_continued(reg)) {
+                if Combiner::registers(&of).iter().any(|&reg| self.is_updated_in_place(reg)) {
                     return None;
                 }
                 let [a, b, c] = of;
@@ -117,7 +117,7 @@ impl Combiner<'_> {
 
     /// Returns `true` if an instruction updates the register in place. The live range of such a
     /// register must not grow.
-    pub(super) fn is_continued(&self, reg: Reg) -> bool {
+    pub(super) fn is_updated_in_place(&self, reg: Reg) -> bool {
         reg.vreg.is_some_and(|reg| self.known[reg.0 as usize].is_continued)
     }
 }

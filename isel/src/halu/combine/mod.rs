@@ -34,14 +34,14 @@ use crate::vcode::{Access, BlockIndex, Operand, Terminator, VCode, VInst, VReg};
 const NONE: u32 = u32::MAX;
 /// Number of passes over the code. A value that has a single use only after the first pass is
 /// combined by the second one.
-const ROUNDS: u32 = 2;
+const PASSES: u32 = 2;
 /// Maximum number of successive changes of one instruction.
 const STEPS: u32 = 8;
 
 /// Combines the instructions of selected code. Does nothing if selection is cancelled.
 pub(super) fn combine(code: &mut VCode<Halu>, poll: Poll<'_>) {
     let mut combiner = Combiner::new(code, poll);
-    for _ in 0..ROUNDS {
+    for _ in 0..PASSES {
         let mut is_changed = false;
         for block in 0..combiner.code.blocks.len() {
             is_changed |= combiner.block(block);
@@ -75,7 +75,7 @@ struct Combiner<'c> {
     /// Register that replaces each virtual register, which may be the register itself.
     stands_for: Vec<VReg>,
     /// Symbolic bytes of each virtual register, if they are known.
-    maps: Vec<Option<bytes::Map>>,
+    maps: Vec<Option<bytes::ByteMap>>,
     /// `true` for each instruction that is removed at the end.
     is_dead: Vec<bool>,
     /// Instructions to move at the end: the value is moved directly before the key.
@@ -161,7 +161,7 @@ impl<'c> Combiner<'c> {
             Operation::Three(ThreeSourceOp::Sum, sources) => self.sum(at, sources),
             Operation::Three(ThreeSourceOp::Product, sources) => self.product_by_number(at, sources),
             Operation::Shift(..) | Operation::Permutation(..) => {
-                self.bytes(at, result, meaning) || self.made_of_numbers(at, meaning)
+                self.bytes(at, result, meaning) || self.fold_constants(at, meaning)
             }
             Operation::Number(_) | Operation::Load { .. } => false,
         }
@@ -232,7 +232,7 @@ impl<'c> Combiner<'c> {
 
     /// Returns the index of the instruction that defines a 32-bit register, if it is in the current
     /// block.
-    fn maker_here(&self, reg: Reg) -> Option<u32> {
+    fn def_in_block(&self, reg: Reg) -> Option<u32> {
         self.maker(reg).filter(|_| reg.vreg.is_some_and(|reg| self.known[reg.0 as usize].block == self.block))
     }
 

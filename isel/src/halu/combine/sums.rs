@@ -15,9 +15,9 @@ impl Combiner<'_> {
 
     /// Returns the index of the instruction that defines a source operand, if it is in the current
     /// block and its result has no other use.
-    fn only_here(&self, source: Src) -> Option<u32> {
+    fn single_use_def(&self, source: Src) -> Option<u32> {
         let SourceLocation::Reg(reg) = source.place else { return None };
-        self.maker_here(reg).filter(|_| self.uses(reg) == 1)
+        self.def_in_block(reg).filter(|_| self.uses(reg) == 1)
     }
 
     /// Returns the nonzero terms of a sum.
@@ -27,7 +27,8 @@ impl Combiner<'_> {
 
     fn sum_of_sum(&mut self, at: u32, sources: [Src; 3]) -> bool {
         for place in 0..3 {
-            let Some((ThreeSourceOp::Sum, inner)) = self.only_here(sources[place]).and_then(|maker| self.three(maker))
+            let Some((ThreeSourceOp::Sum, inner)) =
+                self.single_use_def(sources[place]).and_then(|maker| self.three(maker))
             else {
                 continue;
             };
@@ -46,7 +47,7 @@ impl Combiner<'_> {
                 }
             });
             let registers = terms.iter().filter(|term| term.is_reg()).count();
-            let lives_on = Combiner::registers(&terms).iter().any(|&reg| self.is_continued(reg));
+            let lives_on = Combiner::registers(&terms).iter().any(|&reg| self.is_updated_in_place(reg));
             if !fits || lives_on || registers == 0 || registers + 1 < terms.len() {
                 continue;
             }
@@ -62,12 +63,12 @@ impl Combiner<'_> {
         let terms = Combiner::terms(sources);
         let &[a, b] = terms.as_slice() else { return false };
         for (shifted, to) in [(a, b), (b, a)] {
-            let shift = self.only_here(shifted).and_then(|maker| self.shift_of(maker));
+            let shift = self.single_use_def(shifted).and_then(|maker| self.shift_of(maker));
             if let Some((Shift::Left, count, reg)) = shift
                 && let SourceLocation::Reg(to) = to.place
                 && !shifted.neg
                 && !terms.iter().any(|term| term.neg)
-                && !self.is_continued(reg)
+                && !self.is_updated_in_place(reg)
             {
                 self.write_scaled(at, reg, count, to);
                 return true;
@@ -78,9 +79,9 @@ impl Combiner<'_> {
 
     /// If the source operand is a product without an addend, returns its instruction and factors.
     fn bare_product(&self, source: Src) -> Option<(u32, [Src; 2])> {
-        let maker = self.only_here(source).filter(|_| !source.neg)?;
+        let maker = self.single_use_def(source).filter(|_| !source.neg)?;
         let Some((ThreeSourceOp::Product, [a, b, c])) = self.three(maker) else { return None };
-        let lives_on = Combiner::registers(&[a, b]).iter().any(|&reg| self.is_continued(reg));
+        let lives_on = Combiner::registers(&[a, b]).iter().any(|&reg| self.is_updated_in_place(reg));
         (c.place == Src::ZERO.place && !lives_on).then_some((maker, [a, b]))
     }
 
@@ -137,7 +138,7 @@ impl Combiner<'_> {
     }
 
     /// Folds a shift or a byte permutation of constants. Returns `true` if the instruction changed.
-    pub(super) fn made_of_numbers(&mut self, at: u32, meaning: Operation) -> bool {
+    pub(super) fn fold_constants(&mut self, at: u32, meaning: Operation) -> bool {
         let number = |reg: Reg| self.number(Src::plain(SourceLocation::Reg(reg)));
         let made = match meaning {
             Operation::Shift(shift, count, reg) => number(reg).map(|number| match shift {

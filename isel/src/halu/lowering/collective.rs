@@ -90,7 +90,7 @@ fn atomic_opcodes(op: Op, ty: Type) -> Option<(AddressForms, Option<[u64; 2]>)> 
 }
 
 /// Returns `true` if the kernel has memory that several items access, which a fence can order.
-fn shares(kernel: &Kernel) -> bool {
+fn has_shared_memory(kernel: &Kernel) -> bool {
     kernel.insts.values().any(|inst| inst.op.orders_memory() && inst.op != Op::Fence)
         || kernel.arrays.iter().any(|array| array.space == halfbyte_ir::Space::Shared)
 }
@@ -107,7 +107,7 @@ impl Lowering<'_> {
 
     /// Starts an instruction with one operand that is a register or an immediate. Selects the
     /// opcode and sets the operand.
-    fn in_slot(&mut self, [of_register, of_number]: [Opcode; 2], src: Src) -> Word {
+    fn register_or_immediate_form(&mut self, [of_register, of_number]: [Opcode; 2], src: Src) -> Word {
         match src.place {
             SourceLocation::Imm(bits) => Word::new(of_number).with(IMM32, bits.into()),
             SourceLocation::Reg(reg) => {
@@ -131,7 +131,7 @@ impl Lowering<'_> {
             Op::SubgroupBarrier => {
                 let Some(&mask) = args.first() else { return Reg::ZERO };
                 let mask = self.number_or_word(mask);
-                let word = self.in_slot([WARPSYNC_R, WARPSYNC_I], mask);
+                let word = self.register_or_immediate_form([WARPSYNC_R, WARPSYNC_I], mask);
                 self.out.push(word);
                 Reg::ZERO
             }
@@ -143,11 +143,11 @@ impl Lowering<'_> {
             Op::VoteAny => self.vote(choice!(M_VOTE, "ANY"), args),
             Op::VoteUniform => self.vote(choice!(M_VOTE, "EQ"), args),
             Op::Ballot => {
-                let word = self.asked([BALLOT_R, BALLOT_I], args);
+                let word = self.predicate_over_lanes([BALLOT_R, BALLOT_I], args);
                 self.out.word(word)
             }
-            Op::MatchAny => self.alike(choice!(M_MATCH, "ANY"), ty, args),
-            Op::MatchAll => self.alike(choice!(M_MATCH, "ALL"), ty, args),
+            Op::MatchAny => self.match_any(choice!(M_MATCH, "ANY"), ty, args),
+            Op::MatchAll => self.match_any(choice!(M_MATCH, "ALL"), ty, args),
             Op::SubgroupReduceAdd => self.reduce_lanes(choice!(M_REDUX, "SUM"), false, args),
             Op::SubgroupReduceMinS => self.reduce_lanes(choice!(M_REDUX, "MIN"), true, args),
             Op::SubgroupReduceMinU => self.reduce_lanes(choice!(M_REDUX, "MIN"), false, args),
@@ -159,15 +159,15 @@ impl Lowering<'_> {
             Op::Elect => {
                 let Some(&mask) = args.first() else { return Reg::ZERO };
                 let mask = self.number_or_word(mask);
-                let word = self.in_slot([ELECT_R, ELECT_I], mask);
-                self.answer(word)
+                let word = self.register_or_immediate_form([ELECT_R, ELECT_I], mask);
+                self.predicate_result(word)
             }
             _ => self.out.word(Word::new(ACTIVE)),
         }
     }
 
     /// Finishes an instruction whose result is a predicate, and returns the predicate.
-    fn answer(&mut self, word: Word) -> Reg {
+    fn predicate_result(&mut self, word: Word) -> Reg {
         let Pred { vreg, .. } = self.out.pred(word, PU);
         Reg { vreg, part: 0 }
     }
@@ -190,7 +190,7 @@ impl Lowering<'_> {
         };
         // A barrier number of 0 must be encoded as an immediate, not as RZ.
         let id = id.filter(|id| *id != Src::ZERO).unwrap_or(Src::plain(SourceLocation::Imm(0)));
-        let mut word = self.in_slot(forms, id).with(UNALIGNED, u64::from(!aligned));
+        let mut word = self.register_or_immediate_form(forms, id).with(UNALIGNED, u64::from(!aligned));
         if let Some(count) = count {
             self.out.read(R64, count);
         }
@@ -199,8 +199,8 @@ impl Lowering<'_> {
         }
         match op {
             Op::BarrierCount => self.out.word(word),
-            Op::BarrierAll => self.answer(word.with(BAR_REDUCTION, choice!(M_ASKED, "AND"))),
-            Op::BarrierAny => self.answer(word.with(BAR_REDUCTION, choice!(M_ASKED, "OR"))),
+            Op::BarrierAll => self.predicate_result(word.with(BAR_REDUCTION, choice!(M_ASKED, "AND"))),
+            Op::BarrierAny => self.predicate_result(word.with(BAR_REDUCTION, choice!(M_ASKED, "OR"))),
             _ => {
                 self.out.push(word);
                 Reg::ZERO
@@ -237,21 +237,21 @@ impl Lowering<'_> {
     }
 
     /// Starts an instruction that combines the predicates of the lanes in a member mask.
-    fn asked(&mut self, forms: [Opcode; 2], args: &[Value]) -> Word {
+    fn predicate_over_lanes(&mut self, forms: [Opcode; 2], args: &[Value]) -> Word {
         let &[says, mask] = args else { return Word::new(Opcode::NOP) };
         let says = context::pred(self, says);
         let mask = self.number_or_word(mask);
-        let mut word = self.in_slot(forms, mask);
+        let mut word = self.register_or_immediate_form(forms, mask);
         self.out.read_pred(&mut word, PP, PP_NOT, says);
         word
     }
 
     fn vote(&mut self, vote: u64, args: &[Value]) -> Reg {
-        let word = self.asked([Opcode::VOTE_R, Opcode::VOTE_I], args).with(VOTE, vote);
-        self.answer(word)
+        let word = self.predicate_over_lanes([Opcode::VOTE_R, Opcode::VOTE_I], args).with(VOTE, vote);
+        self.predicate_result(word)
     }
 
-    fn alike(&mut self, mode: u64, ty: Type, args: &[Value]) -> Reg {
+    fn match_any(&mut self, mode: u64, ty: Type, args: &[Value]) -> Reg {
         let &[value, mask] = args else { return Reg::ZERO };
         let (value, forms) = match ty {
             Type::I64 => (self.value_reg(value), [Opcode::MATCH_64_R, Opcode::MATCH_64_I]),
@@ -259,7 +259,7 @@ impl Lowering<'_> {
         };
         let mask = self.number_or_word(mask);
         self.out.read(RA, value);
-        let word = self.in_slot(forms, mask).with(MATCH, mode);
+        let word = self.register_or_immediate_form(forms, mask).with(MATCH, mode);
         self.out.word(word)
     }
 
@@ -268,7 +268,10 @@ impl Lowering<'_> {
         let value = self.value_or_number_in_reg(value);
         let mask = self.number_or_word(mask);
         self.out.read(RA, value);
-        let word = self.in_slot([Opcode::REDUX_R, Opcode::REDUX_I], mask).with(REDUX, of).with(SIGN, signed.into());
+        let word = self
+            .register_or_immediate_form([Opcode::REDUX_R, Opcode::REDUX_I], mask)
+            .with(REDUX, of)
+            .with(SIGN, signed.into());
         self.out.word(word)
     }
 
@@ -281,7 +284,7 @@ impl Lowering<'_> {
 
     /// Selects a fence. No instruction is needed if the kernel has no shared data.
     pub(crate) fn fence_of(&mut self, fence: FenceAttr) -> Reg {
-        if shares(self.kernel) {
+        if has_shared_memory(self.kernel) {
             let word = Word::new(Opcode::MEMBAR).with(SCOPE, scope(fence.scope));
             self.out.push(word.with(SC, u64::from(fence.order == MemOrder::SeqCst)));
         }

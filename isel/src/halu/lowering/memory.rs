@@ -24,7 +24,7 @@ pub(super) enum Address {
     /// Generic address space: pair of general registers and displacement.
     Flat { base: Reg, displacement: i32 },
     /// Shared or scratch memory of the kernel: offset register and displacement.
-    Own { space: Space, offset: Reg, displacement: i32 },
+    Array { space: Space, offset: Reg, displacement: i32 },
 }
 
 /// Opcodes of a load or store, one for each addressing mode.
@@ -131,7 +131,7 @@ impl Lowering<'_> {
             return None;
         }
         let offset = index.map_or(Reg::ZERO, |index| self.scaled(index, mem.scale));
-        Some(Address::Own { space, offset, displacement: displacement as i32 })
+        Some(Address::Array { space, offset, displacement: displacement as i32 })
     }
 
     /// Returns the address of a load or store for the opcodes `forms`.
@@ -181,8 +181,8 @@ impl Lowering<'_> {
             Address::Uniform { offset, displacement, .. } => (forms.uniform, offset, displacement),
             Address::Wide { base, displacement } => (forms.wide, base, displacement),
             Address::Flat { base, displacement } => (forms.flat, base, displacement),
-            Address::Own { space: Space::Shared, offset, displacement } => (forms.shared, offset, displacement),
-            Address::Own { offset, displacement, .. } => (forms.scratch.unwrap_or(forms.flat), offset, displacement),
+            Address::Array { space: Space::Shared, offset, displacement } => (forms.shared, offset, displacement),
+            Address::Array { offset, displacement, .. } => (forms.scratch.unwrap_or(forms.flat), offset, displacement),
         };
         self.out.read(RA, reg);
         let word = Word::new(opcode).with(IMM24, (displacement + plus) as u64);

@@ -49,7 +49,7 @@ pub(super) struct Lowering<'k> {
     aliases: Vec<Option<Reg>>,
     /// `true` for each register that an instruction must write, because a block argument or a block
     /// parameter names it. Such a register cannot be an alias.
-    own: Vec<bool>,
+    must_be_written: Vec<bool>,
     /// Byte offsets to compute from each index value: the bytes per step, and the register of the
     /// product.
     scaled: SecondaryMap<Value, Vec<(u32, VReg)>>,
@@ -63,7 +63,7 @@ pub(super) struct Lowering<'k> {
 
 /// Position in the emitted code.
 #[derive(Clone, Copy)]
-struct Here {
+struct CodePosition {
     vregs: u32,
     operands: usize,
 }
@@ -110,7 +110,7 @@ pub(crate) fn select(request: Request<'_>, scratch: &mut Scratch) -> Result<Sele
         extra,
         value_regs,
         aliases,
-        own,
+        must_be_written: own,
         scaled: SecondaryMap::new(),
         uniform: Vec::new(),
         wide: None.into(),
@@ -143,7 +143,7 @@ impl Lowering<'_> {
         // Block parameters get their registers before any instruction uses them.
         for block in flow.reverse_postorder() {
             for &param in kernel.block_params(block) {
-                self.own_reg(param);
+                self.written_reg(param);
             }
         }
         let mut drafts = self.drafts(&flow);
@@ -174,24 +174,24 @@ impl Lowering<'_> {
     }
 
     /// Returns the register of a value, and marks that an instruction must write this register.
-    fn own_reg(&mut self, value: Value) -> VReg {
+    fn written_reg(&mut self, value: Value) -> VReg {
         let vreg = self.value_reg(value).vreg.unwrap_or(VReg(0));
         let index = vreg.0 as usize;
-        if self.own.len() <= index {
-            self.own.resize(index + 1, false);
+        if self.must_be_written.len() <= index {
+            self.must_be_written.resize(index + 1, false);
         }
-        self.own[index] = true;
+        self.must_be_written[index] = true;
         vreg
     }
 
     /// Returns the current position in the emitted code.
-    fn here(&self) -> Here {
-        Here { vregs: self.out.vregs.len() as u32, operands: self.out.operands.len() }
+    fn code_position(&self) -> CodePosition {
+        CodePosition { vregs: self.out.vregs.len() as u32, operands: self.out.operands.len() }
     }
 
     /// Records that the code emitted since position `since` leaves the value of `vreg` in `at`.
-    fn define(&mut self, vreg: VReg, at: Reg, since: Here) {
-        if self.own.get(vreg.0 as usize) == Some(&true) {
+    fn define(&mut self, vreg: VReg, at: Reg, since: CodePosition) {
+        if self.must_be_written.get(vreg.0 as usize) == Some(&true) {
             let class = self.class(vreg);
             let whole = |made: &VReg| at.part == 0 && made.0 >= since.vregs && self.class(*made) == class;
             let made = at.vreg.filter(whole);
@@ -270,7 +270,7 @@ impl Lowering<'_> {
         }
         for (scale, vreg) in std::mem::take(&mut self.scaled[value]) {
             let index = self.value_reg(value);
-            let here = self.here();
+            let here = self.code_position();
             let result = self.product(index, scale);
             self.define(vreg, result, here);
         }
@@ -323,7 +323,7 @@ impl Lowering<'_> {
             after.append(&mut self.out.insts);
             self.out.insts = before;
             let Some(vreg) = self.value_regs[param.value] else { continue };
-            let here = self.here();
+            let here = self.code_position();
             match self.parameter(number as u32, self.kernel.ty(param.value)) {
                 Ok(reg) => self.define(vreg, reg, here),
                 Err(reason) => self.refuse_at(param.span, reason),
@@ -331,7 +331,7 @@ impl Lowering<'_> {
         }
         for (number, array) in kernel.arrays.iter().enumerate() {
             let Some(vreg) = self.value_regs[array.value] else { continue };
-            let here = self.here();
+            let here = self.code_position();
             let reg = self.array_address(number);
             self.define(vreg, reg, here);
         }
@@ -392,7 +392,7 @@ impl Lowering<'_> {
             write_in_place(&mut code);
         }
         let Builder { operands, insts, .. } = self.out;
-        let Lowering { value_regs, aliases, own, .. } = self;
+        let Lowering { value_regs, aliases, must_be_written: own, .. } = self;
         (Selected { code: Box::new(code), fired: self.fired }, Scratch { operands, insts, value_regs, aliases, own })
     }
 }
@@ -445,7 +445,7 @@ impl<'k> Selector<'k> for Lowering<'k> {
         let after = self.out.insts.len();
         let wanted = result.and_then(|value| self.value_regs[value]);
         if wanted.is_some() || !data.op.is_pure() {
-            let here = self.here();
+            let here = self.code_position();
             self.begin(inst);
             let is_wide = !data.op.is_pure() && kernel.parts(inst).len() > 0;
             self.wide = is_wide.then_some(inst).into();
@@ -474,7 +474,7 @@ impl<'k> Selector<'k> for Lowering<'k> {
 
     fn args(&mut self, call: &BlockCall) -> Vec<VReg> {
         let args = self.kernel.call_args(call);
-        args.iter().map(|&arg| self.own_reg(arg)).collect()
+        args.iter().map(|&arg| self.written_reg(arg)).collect()
     }
 
     fn params(&mut self, block: Block) -> Vec<VReg> {

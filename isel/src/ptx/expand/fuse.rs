@@ -70,7 +70,7 @@ impl Values {
 
     /// Returns the operands that an instruction can fuse, with their defining instructions.
     fn candidates<'a>(&'a self, outer: &'a Inst) -> impl Iterator<Item = (Reg, &'a Inst)> {
-        read(outer).filter_map(|reg| Some((reg, self.inner.get(&reg).filter(|inner| takes(outer, reg, inner))?)))
+        read(outer).filter_map(|reg| Some((reg, self.inner.get(&reg).filter(|inner| can_fuse(outer, reg, inner))?)))
     }
 
     /// Returns `true` if an instruction fuses an operand, because the operand has no other use.
@@ -84,12 +84,12 @@ impl Values {
     fn wanted(&self, outer: &Inst) -> Option<(Reg, &Inst)> {
         kind(outer)?;
         let d = pure(outer)?;
-        let is_taken = self.uses(d) == 1 && self.outer.get(&d).is_some_and(|user| takes(user, d, outer));
+        let is_taken = self.uses(d) == 1 && self.outer.get(&d).is_some_and(|user| can_fuse(user, d, outer));
         if is_taken || self.takes_one(outer) {
             return None;
         }
         read(outer).find_map(|reg| {
-            let inner = self.inner.get(&reg).filter(|inner| takes(outer, reg, inner) && !self.takes_one(inner))?;
+            let inner = self.inner.get(&reg).filter(|inner| can_fuse(outer, reg, inner) && !self.takes_one(inner))?;
             Some((reg, inner))
         })
     }
@@ -123,7 +123,7 @@ fn kind(inst: &Inst) -> Option<FusionKind> {
 }
 
 /// Returns `true` if the assembler can fuse `inner` into `outer`, which reads its result.
-fn takes(outer: &Inst, result: Reg, inner: &Inst) -> bool {
+fn can_fuse(outer: &Inst, result: Reg, inner: &Inst) -> bool {
     let reads = |n: usize| outer.operands.get(n) == Some(&Operand::Register(result));
     let once = reads(1) != reads(2);
     match (kind(inner), kind(outer)) {

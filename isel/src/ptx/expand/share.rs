@@ -13,7 +13,7 @@ use crate::Ptx;
 use crate::vcode::{Terminator, VCode, VInst};
 
 /// Instruction whose result later equal instructions can use.
-struct Known {
+struct AvailableValue {
     hash: u64,
     /// Block that contains the instruction. The result is available in the blocks that it
     /// dominates.
@@ -25,7 +25,7 @@ struct Known {
 
 /// Decision about an instruction: keep, remove or hoist.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Fate {
+enum Decision {
     Stays,
     /// The instruction is removed, because an earlier instruction computes the same value.
     Goes,
@@ -41,9 +41,9 @@ const MOST_HOISTED: usize = 255;
 pub(super) fn share(code: &mut VCode<Ptx>) {
     let flow = Flow::new(code);
     let entry = Node::new(0);
-    let mut known: HashTable<Known> = HashTable::with_capacity(code.insts.len());
+    let mut known: HashTable<AvailableValue> = HashTable::with_capacity(code.insts.len());
     let mut same: FxHashMap<Reg, Reg> = FxHashMap::default();
-    let mut fates = vec![Fate::Stays; code.insts.len()];
+    let mut fates = vec![Decision::Stays; code.insts.len()];
     let mut constants: Vec<VInst<Ptx>> = Vec::new();
     for node in flow.reverse_postorder() {
         let range = code.blocks.get(node.index()).map_or(0..0, |block| block.insts.clone());
@@ -58,7 +58,7 @@ pub(super) fn share(code: &mut VCode<Ptx>) {
             let is_hoisted = constants.len() < MOST_HOISTED && is_constant(&inst.inst);
             let (block, hash) = (if is_hoisted { entry } else { node }, hash(&inst.inst));
             let (insts, ty) = (&code.insts, code.vregs.get(d.0 as usize));
-            let is_same = |of: &Known| {
+            let is_same = |of: &AvailableValue| {
                 of.hash == hash
                     && code.vregs.get(of.d.0 as usize) == ty
                     && flow.dominates(of.block, block)
@@ -67,21 +67,21 @@ pub(super) fn share(code: &mut VCode<Ptx>) {
             *fate = match known.find(hash, is_same) {
                 Some(of) => {
                     same.insert(d, of.d);
-                    Fate::Goes
+                    Decision::Goes
                 }
                 None => {
-                    known.insert_unique(hash, Known { hash, block, at, d }, |of| of.hash);
+                    known.insert_unique(hash, AvailableValue { hash, block, at, d }, |of| of.hash);
                     if is_hoisted {
                         constants.push(inst.clone());
-                        Fate::Hoisted
+                        Decision::Hoisted
                     } else {
-                        Fate::Stays
+                        Decision::Stays
                     }
                 }
             };
         }
     }
-    code.retain(|at, _| fates.get(at as usize) == Some(&Fate::Stays));
+    code.retain(|at, _| fates.get(at as usize) == Some(&Decision::Stays));
     code.prepend(constants);
     if same.is_empty() {
         return;

@@ -49,7 +49,7 @@ pub enum TableError {
     Forms(&'static str, usize),
     /// Instructions without a preceding line of video instructions: file and line number.
     #[error("{0}.seq:{1}: instructions without a preceding line of video instructions")]
-    Homeless(&'static str, usize),
+    WithoutVideoInstructions(&'static str, usize),
     /// Instructions that are not valid PTX: file, line number and message.
     #[error("{0}.seq:{1}: {2}")]
     Instructions(&'static str, usize, String),
@@ -159,8 +159,10 @@ fn read(file: &'static str, text: &str) -> Result<Vec<Block>, TableError> {
             "" => {}
             comment if comment.starts_with("//") => {}
             instruction if line.starts_with(' ') => {
-                let block =
-                    blocks.last_mut().filter(|_| forms.is_empty()).ok_or(TableError::Homeless(file, line_number))?;
+                let block = blocks
+                    .last_mut()
+                    .filter(|_| forms.is_empty())
+                    .ok_or(TableError::WithoutVideoInstructions(file, line_number))?;
                 block.body.push_str(instruction);
                 block.body.push('\n');
             }

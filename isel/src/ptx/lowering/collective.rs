@@ -83,7 +83,7 @@ fn does(op: Op, ty: Type) -> Option<AtomicInstruction> {
 
 impl Lowering<'_> {
     /// Returns an i1 value as a predicate operand, possibly inverted.
-    fn says(&mut self, value: Value) -> Operand {
+    fn predicate_operand(&mut self, value: Value) -> Operand {
         match context::pred(self, value) {
             Pred { reg: Some(reg), not: false } => Operand::Register(reg),
             Pred { reg: Some(reg), not: true } => Operand::Not(reg),
@@ -120,7 +120,7 @@ impl Lowering<'_> {
             Op::VoteAny => self.vote(Token::Any, args),
             Op::VoteUniform => self.vote(Token::Uni, args),
             Op::Ballot => {
-                let operands = self.answer(args);
+                let operands = self.vote_operands(args);
                 Reg::new(self.out.word(Opcode::VOTE_BALLOT, &[Token::Sync, Token::Ballot, B32], &operands))
             }
             Op::MatchAny => self.alike(Opcode::MATCH_ANY, Token::Any, ty, args),
@@ -149,9 +149,9 @@ impl Lowering<'_> {
     }
 
     /// Returns the operands of a vote: the predicate, and then the words, such as the member mask.
-    fn answer(&mut self, args: &[Value]) -> Vec<Operand> {
+    fn vote_operands(&mut self, args: &[Value]) -> Vec<Operand> {
         let Some((&says, rest)) = args.split_first() else { return Vec::new() };
-        let says = self.says(says);
+        let says = self.predicate_operand(says);
         [vec![says], self.words_of(rest)].concat()
     }
 
@@ -167,7 +167,7 @@ impl Lowering<'_> {
         }
         let counts = operands.len() > 1;
         if let Some(&says) = says.first() {
-            operands.push(self.says(says));
+            operands.push(self.predicate_operand(says));
         }
         let pick = |[of_all, of_some]: [[Opcode; 2]; 2]| {
             let [bar, barrier] = if counts { of_some } else { of_all };
@@ -204,7 +204,7 @@ impl Lowering<'_> {
     }
 
     fn vote(&mut self, vote: Token, args: &[Value]) -> Reg {
-        let operands = self.answer(args);
+        let operands = self.vote_operands(args);
         Reg::new(self.out.define(RegType::Pred, Opcode::VOTE_SYNC, &[Token::Sync, vote, PRED], &operands))
     }
 
@@ -244,7 +244,7 @@ impl Lowering<'_> {
         let does = does(op, ty);
         for &value in values {
             let value = self.atomic_operand(ty, does.as_ref().map(|does| does.ty), value);
-            let negated = if op == Op::AtomicSub { self.less(ty, value) } else { value };
+            let negated = if op == Op::AtomicSub { self.negated(ty, value) } else { value };
             data.push(negated);
         }
         let place = self.address(mem, base, index);
@@ -328,7 +328,7 @@ impl Lowering<'_> {
     }
 
     /// Negates an integer operand of 32 or 64 bits.
-    fn less(&mut self, ty: Type, value: Operand) -> Operand {
+    fn negated(&mut self, ty: Type, value: Operand) -> Operand {
         if let Operand::Number(bits) = value {
             return Operand::Number((bits as u32).wrapping_neg().into());
         }

@@ -20,7 +20,7 @@ const B64: Token = Token::Type(RegType::B64);
 
 /// Number of items that every launch may have. If an address could wrap in a launch of fewer items,
 /// the address is computed modulo 2^32.
-const ALWAYS: u64 = 1 << 20;
+const MIN_LAUNCH_ITEMS: u64 = 1 << 20;
 
 /// Addresses that the selector computes, and the launch size up to which they are right.
 pub(in crate::ptx) struct Addresses {
@@ -185,7 +185,7 @@ impl Lowering<'_> {
             return false;
         }
         let items = u64::from(u32::MAX - plus) / u64::from(step) + 1;
-        if items < ALWAYS {
+        if items < MIN_LAUNCH_ITEMS {
             return false;
         }
         self.addresses.max_items = self.addresses.max_items.min(items);
@@ -240,7 +240,7 @@ impl Lowering<'_> {
     fn sum(&mut self, base: ptx::Reg, index: ptx::Reg, key: Key) -> ptx::Reg {
         let wide = if key.wraps {
             let bytes = self.bytes(index, key.step, key.plus);
-            let high = self.out.number(0);
+            let high = self.out.constant_reg(0);
             self.out.pair(bytes, high)
         } else {
             let operands = [Operand::Register(index), Operand::Number(key.step.into())];
@@ -285,7 +285,7 @@ impl Lowering<'_> {
         let space: &[Token] = if is_constant { &[Token::Global, Token::ReadOnly] } else { self.space(base) };
         if ty.bytes() <= 4 {
             let at = self.operand(address, 0);
-            let words = [space, &[narrow(ty)]].concat();
+            let words = [space, &[access_type(ty)]].concat();
             return Reg::new(self.out.word(opcode, &words, &[at]));
         }
         if is_pair(ty, mem) {
@@ -315,7 +315,7 @@ impl Lowering<'_> {
                 Src::Number(bits) => Operand::Number((bits & (u32::MAX >> (32 - ty.bits()))).into()),
                 Src::Reg(_) => data.into(),
             };
-            self.out.push(Opcode::ST, &[space, &[narrow(ty)]].concat(), &[at, data]);
+            self.out.push(Opcode::ST, &[space, &[access_type(ty)]].concat(), &[at, data]);
             return Reg::NONE;
         }
         let data = self.value_reg(value);
@@ -386,7 +386,7 @@ fn registers(regs: &[ptx::Reg]) -> Operand {
 }
 
 /// Returns the type of a load or store of at most 32 bits.
-fn narrow(ty: Type) -> Token {
+fn access_type(ty: Type) -> Token {
     match ty.bytes() {
         1 => Token::Type(RegType::U8),
         2 => Token::Type(RegType::U16),

@@ -158,7 +158,7 @@ impl Lowering<'_> {
         let count = self.kernel.insts[inst].ty.bits().div_ceil(32);
         let word = |k: u32| (bits[(k / 2) as usize % 8] >> (32 * (k % 2))) as u32;
         let words: ArrayVec<ptx::Reg, { Reg::MOST }> =
-            (0..count).take(Reg::MOST).map(|k| self.out.number(word(k))).collect();
+            (0..count).take(Reg::MOST).map(|k| self.out.constant_reg(word(k))).collect();
         Reg::of_words(&words)
     }
 
@@ -251,7 +251,7 @@ impl Lowering<'_> {
         }
         self.bases();
         self.clear_scratch(flow);
-        let here = std::mem::take(&mut self.out.numbers_here);
+        let here = std::mem::take(&mut self.out.block_constants);
         self.numbers(here);
         let numbers = std::mem::take(&mut self.out.numbers);
         self.numbers(numbers);
@@ -420,7 +420,7 @@ impl<'k> Selector<'k> for Lowering<'k> {
         for &param in self.kernel.block_params(block) {
             self.derived(param);
         }
-        let numbers = std::mem::take(&mut self.out.numbers_here);
+        let numbers = std::mem::take(&mut self.out.block_constants);
         self.numbers(numbers);
     }
 

@@ -21,7 +21,7 @@ const PREDS: u32 = 7;
 const WORDS: u32 = 64;
 /// Number of general registers for wide slots. Two banks of 64 registers, these registers, and one
 /// register through which predicates are spilled add up to the 255 general registers.
-const WIDE: u32 = 126;
+const WIDE_SLOT_REGISTERS: u32 = 126;
 /// Number of registers that a bank has beyond the maximum register pressure, because an exact
 /// number causes many moves and spills. The size of a bank is also rounded up to a multiple of this
 /// number.
@@ -50,7 +50,7 @@ impl SlotKind {
         match self {
             SlotKind::Pred => PREDS,
             SlotKind::Gpr(1) => WORDS,
-            SlotKind::Gpr(words) => WIDE / words,
+            SlotKind::Gpr(words) => WIDE_SLOT_REGISTERS / words,
         }
     }
 }
@@ -69,7 +69,7 @@ pub(super) type Banks = [Option<Bank>; 3];
 
 /// Number of registers that the banks have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Effort {
+pub(super) enum RegisterBudget {
     /// A few registers more than the maximum register pressure. A GPU executes more items at the
     /// same time if each uses fewer registers.
     Frugal,
@@ -131,7 +131,7 @@ impl Assignment {
 }
 
 /// Chooses the banks, and assigns each virtual register to a bank.
-pub(super) fn plan(code: &VCode<Halu>, flow: &Flow, liveness: &mut Liveness, effort: Effort) -> Plan {
+pub(super) fn plan(code: &VCode<Halu>, flow: &Flow, liveness: &mut Liveness, effort: RegisterBudget) -> Plan {
     let live = liveness.pressure::<_, 4>(code, flow, |reg, _| Some(code.vregs[reg.0 as usize] as usize));
     let [preds, words, pairs, quads] = live;
     let wide = match (pairs, quads) {
@@ -141,8 +141,8 @@ pub(super) fn plan(code: &VCode<Halu>, flow: &Flow, liveness: &mut Liveness, eff
     };
     let free = 3 - usize::from(wide.is_some());
     let word_banks = match effort {
-        Effort::Frugal => (words + SLACK).div_ceil(WORDS) as usize,
-        Effort::Full => free,
+        RegisterBudget::Frugal => (words + SLACK).div_ceil(WORDS) as usize,
+        RegisterBudget::Full => free,
     };
     let apart = preds > 0 && word_banks >= free;
 
@@ -170,7 +170,7 @@ pub(super) fn plan(code: &VCode<Halu>, flow: &Flow, liveness: &mut Liveness, eff
         }
         most
     };
-    if effort == Effort::Frugal {
+    if effort == RegisterBudget::Frugal {
         for (bank, most) in main.banks.iter_mut().zip(most) {
             if let Some(bank) = bank {
                 let slack = SLACK / bank.slot.words();

@@ -21,7 +21,7 @@ use super::{AllocError, Allocator, Options};
 use crate::halu::machine::{Halu, RegClass};
 use crate::mach::MachFunc;
 use crate::vcode::{Access, BlockIndex, Operand, VBlock, VCode, VInst};
-use banks::Effort;
+use banks::RegisterBudget;
 use rewrite::{RunOutput, machine_function, spills_registers};
 
 impl Allocate for Halu {
@@ -65,10 +65,10 @@ impl Allocate for Halu {
 
     fn allocate(allocator: &mut Allocator, code: VCode<Halu>, options: &Options) -> Result<MachFunc<Halu>, AllocError> {
         let Allocator { flow, liveness, main, preds, .. } = allocator;
-        let mut plan = banks::plan(&code, flow, liveness, Effort::Frugal);
+        let mut plan = banks::plan(&code, flow, liveness, RegisterBudget::Frugal);
         main.allocate(&code, flow, liveness, &plan.main, options)?;
         if spills_registers(main, &plan.main) {
-            plan = banks::plan(&code, flow, liveness, Effort::Full);
+            plan = banks::plan(&code, flow, liveness, RegisterBudget::Full);
             main.allocate(&code, flow, liveness, &plan.main, options)?;
         }
         let main = RunOutput::new(main, &plan.main);

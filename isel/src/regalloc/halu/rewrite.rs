@@ -190,7 +190,7 @@ impl Moves {
         self.spills += 1;
         let (opcode, from) = match slot {
             SlotKind::Pred => {
-                let carrier = self.carrier();
+                let carrier = self.predicate_spill_register();
                 let sel = Inst::new(Opcode::SEL_RI).with(IMM32, 1).with(PP_NOT, 1);
                 push(sel.with(RD, carrier).with(PP, from));
                 (Opcode::STL_32, carrier)
@@ -204,7 +204,7 @@ impl Moves {
 
     fn reload(&mut self, slot: SlotKind, local: u64, to: u64, push: &mut dyn FnMut(Inst)) {
         let (opcode, word) = match slot {
-            SlotKind::Pred => (Opcode::LDL_32, self.carrier()),
+            SlotKind::Pred => (Opcode::LDL_32, self.predicate_spill_register()),
             SlotKind::Gpr(1) => (Opcode::LDL_32, to),
             SlotKind::Gpr(2) => (Opcode::LDL_64, to),
             SlotKind::Gpr(_) => (Opcode::LDL_128, to),
@@ -216,7 +216,7 @@ impl Moves {
         }
     }
 
-    fn carrier(&mut self) -> u64 {
+    fn predicate_spill_register(&mut self) -> u64 {
         self.registers = self.carrier + 1;
         self.carrier.into()
     }

@@ -24,7 +24,7 @@ pub(super) fn check(code: &VCode<Vp1>, block: &VBlock<Vp1>) -> Result<(), AllocE
     for (inst, i) in code.insts_of(block).iter().zip(block.insts.clone()) {
         let members = &inst.inst.insts;
         let share = members.windows(2).all(|pair| pair[0].unit() < pair[1].unit());
-        if members.is_empty() || !share || members.iter().any(leaves) {
+        if members.is_empty() || !share || members.iter().any(transfers_control) {
             return Err(AllocError::Bundle(i));
         }
         check_operands(code, inst).map_err(|misfit| match misfit {
@@ -42,7 +42,7 @@ pub(super) fn check(code: &VCode<Vp1>, block: &VBlock<Vp1>) -> Result<(), AllocE
 }
 
 /// Returns `true` if the instruction is a branch or another transfer of control.
-fn leaves(inst: &Inst) -> bool {
+fn transfers_control(inst: &Inst) -> bool {
     inst.unit() == Unit::Branch && !matches!(inst.opcode(), Opcode::MOV_L_I | Opcode::BNOP | Opcode::B_NONE)
 }
 

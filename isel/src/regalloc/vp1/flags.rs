@@ -57,7 +57,7 @@ pub(super) fn place(code: &VCode<Vp1>, flow: &Flow, liveness: &Liveness) -> Resu
     let mut walk = Walk {
         code,
         numbers: vec![NONE; code.vregs.len()],
-        left: vec![0; code.vregs.len()],
+        remaining_reads: vec![0; code.vregs.len()],
         taken: [[None; COUNT as usize]; 2],
         next: [0; 2],
         pairs: pairs(code, flow),
@@ -73,7 +73,7 @@ pub(super) fn place(code: &VCode<Vp1>, flow: &Flow, liveness: &Liveness) -> Resu
             Access::UpdateInPlace(old) => Some(old),
             Access::Def => None,
         };
-        let mut count = |reg: VReg| walk.left[reg.0 as usize] += 1;
+        let mut count = |reg: VReg| walk.remaining_reads[reg.0 as usize] += 1;
         let all = code.insts_of(block).iter().flat_map(|inst| code.operands(inst));
         let all = all.chain(branch_operands(code, &block.terminator));
         all.filter_map(|operand| read(operand.access, operand.reg)).for_each(&mut count);
@@ -122,7 +122,7 @@ struct Walk<'a> {
     code: &'a VCode<Vp1>,
     numbers: Vec<u8>,
     /// Number of reads that follow in the block, by virtual register.
-    left: Vec<u32>,
+    remaining_reads: Vec<u32>,
     /// Virtual register that occupies each hardware register, by file and number.
     taken: [[Option<VReg>; COUNT as usize]; 2],
     /// Register number to try next, by file. Using the registers in rotation avoids dependencies
@@ -152,7 +152,7 @@ impl Walk<'_> {
 
     /// Counts a read of a register. After its last read, its hardware register is free.
     fn read(&mut self, reg: VReg) {
-        let left = &mut self.left[reg.0 as usize];
+        let left = &mut self.remaining_reads[reg.0 as usize];
         *left = left.saturating_sub(1);
         if *left == 0 {
             self.release(reg);
@@ -235,7 +235,9 @@ impl Walk<'_> {
             }
         }
         self.check_clobbers(inst)?;
-        let unread = |operand: &&Operand<Vp1>| operand.access != Access::Use && self.left[operand.reg.0 as usize] == 0;
+        let unread = |operand: &&Operand<Vp1>| {
+            operand.access != Access::Use && self.remaining_reads[operand.reg.0 as usize] == 0
+        };
         for reg in operands.iter().filter(unread).map(|operand| operand.reg).collect::<SmallVec<[_; 4]>>() {
             self.release(reg);
         }

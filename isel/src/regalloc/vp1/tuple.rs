@@ -59,7 +59,7 @@ struct Tuple {
     weight: u64,
     uses: Vec<Use>,
     /// Indices of other tuples that are operands of the same instructions.
-    beside: SmallVec<[u32; 2]>,
+    tuples_in_same_instructions: SmallVec<[u32; 2]>,
     /// Number in the register field that was chosen for the tuple, if any.
     number: Option<u8>,
 }
@@ -120,7 +120,7 @@ pub(super) fn fix(code: &VCode<Vp1>, flow: &Flow, liveness: &Liveness) -> Result
         spans: spans(code, flow, liveness),
         webs: Webs::of(code, flow),
         homes: vec![NONE; code.vregs.len()],
-        stays: Default::default(),
+        occupants: Default::default(),
     };
     let mut fixed = vec![NONE; code.operands.len()];
     for i in order {
@@ -171,7 +171,13 @@ fn collect(code: &VCode<Vp1>, flow: &Flow) -> Vec<Tuple> {
                 same.iter().for_each(|operand| key.regs[usize::from(operand.part)] = Some(read(operand)));
                 let i = *known.entry(key).or_insert_with(|| {
                     let beside = SmallVec::new();
-                    tuples.push(Tuple { key, weight: 0, uses: Vec::new(), beside, number: None });
+                    tuples.push(Tuple {
+                        key,
+                        weight: 0,
+                        uses: Vec::new(),
+                        tuples_in_same_instructions: beside,
+                        number: None,
+                    });
                     tuples.len() as u32 - 1
                 });
                 let tuple = &mut tuples[i as usize];
@@ -181,7 +187,7 @@ fn collect(code: &VCode<Vp1>, flow: &Flow) -> Vec<Tuple> {
             }
             for &i in &here {
                 let others = here.iter().filter(|&&other| other != i);
-                tuples[i as usize].beside.extend(others.copied());
+                tuples[i as usize].tuples_in_same_instructions.extend(others.copied());
             }
         }
     }
@@ -238,7 +244,7 @@ struct Chooser {
     /// the preference of the whole web.
     homes: Vec<u8>,
     /// Virtual registers that occupy each hardware register, by register class and number.
-    stays: [[Vec<Occupancy>; 32]; 2],
+    occupants: [[Vec<Occupancy>; 32]; 2],
 }
 
 /// Returns the index of a register class (0 for `$r`, 1 for `$v`) and its number of registers.
@@ -260,7 +266,7 @@ impl Chooser {
                 && shape.admits(number, tuple.key.is_one_register())
         };
         let apart = |&number: &u8| {
-            tuple.beside.iter().filter_map(|&other| tuples.get(other as usize)).all(|other| {
+            tuple.tuples_in_same_instructions.iter().filter_map(|&other| tuples.get(other as usize)).all(|other| {
                 let Some(taken) = other.number else { return true };
                 let clashes = |(part, reg): (u8, VReg)| {
                     let register = shape.register(number, part);
@@ -284,7 +290,7 @@ impl Chooser {
         if home == register {
             return 0;
         }
-        let stays = self.stays[file(class).0][usize::from(register)].iter().filter(|stay| stay.reg != reg);
+        let stays = self.occupants[file(class).0][usize::from(register)].iter().filter(|stay| stay.reg != reg);
         if home != NONE {
             // The value is moved at each use of the tuple. Each other value in the register is
             // moved away and back.
@@ -310,7 +316,7 @@ impl Chooser {
         let made = replacing.map(|operand| (operand.part, operand.reg));
         for (part, reg) in tuple.key.parts().chain(made) {
             let register = shape.register(number, part);
-            let stays = &mut self.stays[file(class).0][usize::from(register)];
+            let stays = &mut self.occupants[file(class).0][usize::from(register)];
             let home = &mut self.homes[reg.0 as usize];
             if *home == NONE {
                 *home = register;

@@ -311,7 +311,7 @@ impl Lowering<'_> {
     /// Emits the code that computes the registers with two factors.
     fn factor_words(&mut self, reversed: &mut Vec<InstDraft<Vp1>>) {
         for word in std::mem::take(&mut self.factor_words) {
-            let (vreg, at) = self.put_together(&word);
+            let (vreg, at) = self.compute_factor_word(&word);
             self.define(vreg, at);
             self.drain(reversed);
         }

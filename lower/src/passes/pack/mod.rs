@@ -85,7 +85,7 @@ fn packed(
     switch::expand(&mut source);
     check(&source, target)?;
     let flow = Flow::new(&source);
-    let loops = Loops::new(&source, &flow).map_err(|found| strange(&source, &found, target))?;
+    let loops = Loops::new(&source, &flow).map_err(|found| unsupported_loop_refusal(&source, &found, target))?;
     hoist(&mut source, &flow, &loops);
     let (converted, accesses, varying) = converted(&source, &flow, &loops, lanes, target, poll)?;
     let kernel = &converted.kernel;
@@ -162,7 +162,7 @@ fn check(kernel: &Kernel, target: &'static str) -> Result<(), Vec<Refusal>> {
     if refusals.is_empty() { Ok(()) } else { Err(refusals) }
 }
 
-fn strange(kernel: &Kernel, strange: &UnsupportedLoop, target: &'static str) -> Vec<Refusal> {
+fn unsupported_loop_refusal(kernel: &Kernel, strange: &UnsupportedLoop, target: &'static str) -> Vec<Refusal> {
     let (block, reason) = match *strange {
         UnsupportedLoop::Irreducible(block) => (
             block,
@@ -235,7 +235,7 @@ fn converted(
     };
     let kernel = &converted.kernel;
     let flow = Flow::new(kernel);
-    let loops = Loops::new(kernel, &flow).map_err(|found| strange(source, &found, target))?;
+    let loops = Loops::new(kernel, &flow).map_err(|found| unsupported_loop_refusal(source, &found, target))?;
     let sums = AffineAnalysis::new(kernel, &flow, &loops);
     let mut windows = Vec::new();
     let mut found = accesses(kernel, &converted.sites, &sums, &mut windows, target)?;
@@ -260,7 +260,7 @@ fn find_new_divergence(converted: &Converted, varying_load: &dyn Fn(Inst) -> boo
     let uniformity = Uniformity::without_branches(kernel, &Flow::new(kernel), varying_load);
     let loads = converted.sites.iter().filter(|site| kernel.insts[site.inst].op == Op::Load);
     let loads = loads.filter(|site| site.guard.is_some_and(|guard| uniformity.varies(guard))).map(|site| site.inst);
-    let branches = converted.stayed.iter().filter(|&&(_, now)| {
+    let branches = converted.unconverted_branches.iter().filter(|&&(_, now)| {
         kernel.terminator(now).is_some_and(|inst| kernel.args(inst).iter().any(|&arg| uniformity.varies(arg)))
     });
     (loads.collect(), branches.map(|&(block, _)| block).collect())
@@ -275,7 +275,7 @@ fn miscounted<'a>(converted: &'a Converted, target: &'static str) -> Result<Vec<
     }
     let kernel = &converted.kernel;
     let flow = Flow::new(kernel);
-    let loops = Loops::new(kernel, &flow).map_err(|found| strange(kernel, &found, target))?;
+    let loops = Loops::new(kernel, &flow).map_err(|found| unsupported_loop_refusal(kernel, &found, target))?;
     let sums = AffineAnalysis::new(kernel, &flow, &loops);
     let differs = |count: &&Count| !counts_alike(kernel, &loops, &sums, count.test, &count.by);
     Ok(converted.counts.iter().filter(differs).collect())

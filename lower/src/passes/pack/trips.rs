@@ -19,7 +19,7 @@ pub(super) struct Counted {
     /// Edge by which the branch leaves the loop.
     pub leaving: Edge,
     /// Number of iterations in which the branch stays in the loop.
-    pub behind: TripCount,
+    pub stays_count: TripCount,
     /// Number of iterations that reach the branch, which is `behind` plus one; `None` if it may be
     /// 2^32.
     pub before: Option<TripCount>,
@@ -53,7 +53,7 @@ pub(super) fn counts_alike(
     counted: &Counted,
 ) -> bool {
     let found = loops.innermost_of(block).and_then(|id| test(kernel, loops, sums, id, block));
-    found.is_some_and(|found| found.behind == counted.behind && found.before == counted.before)
+    found.is_some_and(|found| found.stays_count == counted.stays_count && found.before == counted.before)
 }
 
 fn test(kernel: &Kernel, loops: &Loops, sums: &AffineAnalysis<'_>, id: LoopId, block: Block) -> Option<Counted> {
@@ -138,7 +138,7 @@ impl Test {
         if let (Some(start), Some(bound)) = (as_constant(&self.start), as_constant(&self.bound)) {
             let times = self.run(start, bound)?;
             let before = Some(TripCount::Const(times + 1));
-            return Some(Counted { leaving, behind: TripCount::Const(times), before, needs_equality: false });
+            return Some(Counted { leaving, stays_count: TripCount::Const(times), before, needs_equality: false });
         }
         let distance = match self.step {
             1 => plus(&self.bound, &self.start, u32::MAX),
@@ -166,7 +166,7 @@ impl Test {
         let may_wrap = meets || from_zero && !up;
         Some(Counted {
             leaving,
-            behind: trips(behind, signed, 0),
+            stays_count: trips(behind, signed, 0),
             before: (!may_wrap).then(|| trips(before, signed && !from_one, 1)),
             needs_equality: meets,
         })

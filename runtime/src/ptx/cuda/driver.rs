@@ -13,7 +13,7 @@ use halfbyte_isa::ptx::module::TargetName;
 use halfbyte_isa::ptx::types::Suffix;
 use libloading::Library;
 
-use crate::device::{Failed, Unavailable};
+use crate::device::{DriverError, Unavailable};
 
 /// Environment variable that overrides the path of the driver's library.
 const LIBRARY_VARIABLE: &str = "HALFBYTE_CUDA_LIBRARY";
@@ -83,7 +83,7 @@ functions! {
 }
 
 impl Functions {
-    fn check(&self, call: &'static str, code: Status) -> Result<(), Failed> {
+    fn check(&self, call: &'static str, code: Status) -> Result<(), DriverError> {
         if code == SUCCESS {
             return Ok(());
         }
@@ -93,7 +93,7 @@ impl Functions {
         // SAFETY: the driver returns a NUL-terminated static string.
         let text =
             if known { unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned() } else { "unknown".into() };
-        Err(Failed { call, text, code })
+        Err(DriverError { call, text, code })
     }
 }
 
@@ -147,7 +147,7 @@ impl Device {
         Device::first(functions).map_err(Unavailable::Start)
     }
 
-    fn first(functions: Functions) -> Result<Device, Failed> {
+    fn first(functions: Functions) -> Result<Device, DriverError> {
         let f = &functions;
         let (mut count, mut device) = (0, 0);
         let (mut major, mut minor) = (0, 0);
@@ -191,7 +191,7 @@ impl Device {
 
     /// Makes the device's context current on the calling thread, and creates the context on first
     /// use.
-    pub(super) fn enter(&'static self) -> Result<(), Failed> {
+    pub(super) fn enter(&'static self) -> Result<(), DriverError> {
         CONTEXT.with_borrow_mut(|context| {
             let f = &self.functions;
             let handle = match context {
@@ -217,7 +217,7 @@ impl Device {
 
     /// Loads PTX text, which the driver assembles. On failure, the second component of the error is
     /// the driver's log.
-    pub(super) fn assemble(&self, text: &CStr) -> Result<Module<'_>, (Failed, String)> {
+    pub(super) fn assemble(&self, text: &CStr) -> Result<Module<'_>, (DriverError, String)> {
         let f = &self.functions;
         let mut log = vec![0u8; 8 << 10];
         let options = [JIT_ERROR_LOG_BUFFER, JIT_ERROR_LOG_BUFFER_BYTES];
@@ -236,7 +236,7 @@ impl Device {
     }
 
     /// Allocates `bytes` bytes of device memory.
-    pub(super) fn allocate(&self, bytes: usize) -> Result<Memory<'_>, Failed> {
+    pub(super) fn allocate(&self, bytes: usize) -> Result<Memory<'_>, DriverError> {
         let mut pointer = 0;
         // SAFETY: the driver writes the address to `pointer`.
         let code = unsafe { (self.functions.allocate)(&raw mut pointer, bytes) };
@@ -279,7 +279,7 @@ impl Module<'_> {
         shape: &Shape,
         params: &[Vec<u8>],
         patience: Duration,
-    ) -> Result<End, Failed> {
+    ) -> Result<End, DriverError> {
         let f = &self.device.functions;
         let mut function = Handle(0);
         // SAFETY: the module is loaded, and the name is NUL-terminated.
@@ -330,7 +330,7 @@ impl Memory<'_> {
 
     /// Copies `bytes` to the start of the allocation. Bytes beyond the allocation's size are
     /// ignored.
-    pub(super) fn upload(&self, bytes: &[u8]) -> Result<(), Failed> {
+    pub(super) fn upload(&self, bytes: &[u8]) -> Result<(), DriverError> {
         let f = &self.device.functions;
         let count = bytes.len().min(self.bytes);
         // SAFETY: both sides have at least `count` bytes.
@@ -338,7 +338,7 @@ impl Memory<'_> {
     }
 
     /// Copies the start of the allocation to `bytes`, as far as both are long enough.
-    pub(super) fn download(&self, bytes: &mut [u8]) -> Result<(), Failed> {
+    pub(super) fn download(&self, bytes: &mut [u8]) -> Result<(), DriverError> {
         let f = &self.device.functions;
         let count = bytes.len().min(self.bytes);
         // SAFETY: both sides have at least `count` bytes.

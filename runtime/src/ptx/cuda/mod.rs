@@ -18,9 +18,9 @@ use driver::{Device, End, c_string};
 use halfbyte_isa::buffers::Buffer;
 
 /// Size in bytes of the guard area on each side of a buffer.
-const MARGIN: usize = 256;
+const GUARD_BYTES: usize = 256;
 /// Fill byte of the guard areas.
-const UNTOUCHED: u8 = 0xA5;
+const GUARD_FILL: u8 = 0xA5;
 
 /// Returns the name and compute capability of the GPU that runs kernels for a target.
 ///
@@ -32,7 +32,7 @@ pub fn device(target: TargetName) -> Result<String, Unavailable> {
 }
 
 /// A buffer that was copied to device memory.
-struct Placed<'d> {
+struct DeviceBuffer<'d> {
     memory: driver::Memory<'d>,
     /// Contents before the launch, including the guard areas.
     before: Vec<u8>,
@@ -40,16 +40,16 @@ struct Placed<'d> {
     start: usize,
 }
 
-impl<'d> Placed<'d> {
-    fn new(device: &'d Device, bytes: &[u8], align: u32) -> Result<Placed<'d>, CudaError> {
+impl<'d> DeviceBuffer<'d> {
+    fn new(device: &'d Device, bytes: &[u8], align: u32) -> Result<DeviceBuffer<'d>, CudaError> {
         let align = align as usize;
-        let memory = device.allocate(bytes.len() + 2 * MARGIN + align)?;
-        let first = memory.address() + MARGIN as u64;
-        let start = MARGIN + (first.next_multiple_of(align as u64) - first) as usize;
-        let mut before = vec![UNTOUCHED; bytes.len() + 2 * MARGIN + align];
+        let memory = device.allocate(bytes.len() + 2 * GUARD_BYTES + align)?;
+        let first = memory.address() + GUARD_BYTES as u64;
+        let start = GUARD_BYTES + (first.next_multiple_of(align as u64) - first) as usize;
+        let mut before = vec![GUARD_FILL; bytes.len() + 2 * GUARD_BYTES + align];
         before.iter_mut().skip(start).zip(bytes).for_each(|(to, from)| *to = *from);
         memory.upload(&before)?;
-        Ok(Placed { memory, before, start })
+        Ok(DeviceBuffer { memory, before, start })
     }
 
     fn address(&self) -> u64 {
@@ -104,7 +104,7 @@ fn run_on(device: &Device, kernel: &Kernel, shape: &Shape, memory: &mut Memory<'
         let inside =
             aliases.iter().filter(|alias| alias.of == number).filter_map(|alias| kernel.entry.params.get(alias.param));
         let align = inside.chain([param]).filter_map(|param| param.pointer.flatten()).max().unwrap_or(1);
-        let on_device = Placed::new(device, buffer.bytes(), align)?;
+        let on_device = DeviceBuffer::new(device, buffer.bytes(), align)?;
         let address = on_device.address();
         let inside = aliases.iter().filter(|alias| alias.of == number).map(|alias| (alias.param, alias.offset));
         for (param, offset) in inside.chain([(number, 0)]) {

@@ -31,14 +31,14 @@ use crate::vp1::interp::{Bundles, MAX_CALLS};
 pub(super) struct ExitCode(pub u64);
 
 /// Flag in the return value: execution may continue in native code.
-const GO: u64 = 1 << 63;
+const MAY_CONTINUE: u64 = 1 << 63;
 
 impl ExitCode {
     /// The return value after the program has exited.
     pub(super) const EXIT: ExitCode = ExitCode(u64::MAX);
 
     fn go(at: u32) -> ExitCode {
-        ExitCode(ExitCode::stop(at).0 | GO)
+        ExitCode(ExitCode::stop(at).0 | MAY_CONTINUE)
     }
 
     /// Returns the code for the next bundle `at`, at which the interpreter must continue.
@@ -53,7 +53,7 @@ impl ExitCode {
 
     /// Returns `true` if execution may continue in native code.
     pub(super) fn may_go(self) -> bool {
-        self.0 & GO != 0
+        self.0 & MAY_CONTINUE != 0
     }
 }
 
@@ -697,7 +697,7 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
                     let next = self.e.b.ins().iadd_imm_s(to, 1);
                     let next = self.e.b.ins().ishl_imm_u(next, 32);
                     let both = self.e.b.ins().bor(to, next);
-                    self.e.b.ins().bor_imm_s(both, GO as i64)
+                    self.e.b.ins().bor_imm_s(both, MAY_CONTINUE as i64)
                 }
             };
             let liveness = self.source.liveness;

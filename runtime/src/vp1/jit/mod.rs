@@ -27,7 +27,7 @@ use halfbyte_isa::vp1::footprint::{Footprint, Locations};
 use halfbyte_isa::vp1::state::State;
 
 use super::StepError;
-use super::interp::{Bundles, Run};
+use super::interp::{Bundles, ProgramRun};
 use function::{CodegenInput, ExitCode, MAX_BUNDLES};
 use graph::Graph;
 use halfbyte_abi::Work;
@@ -170,7 +170,7 @@ impl Compiled {
     }
 
     /// Runs the program until an exit instruction, regardless of its exit code.
-    pub(super) fn finish(&self, machine: &mut Machine, run: &mut Run<'_>) -> Result<(), Halt> {
+    pub(super) fn finish(&self, machine: &mut Machine, run: &mut ProgramRun<'_>) -> Result<(), Halt> {
         let mut switches = 0;
         loop {
             let mut is_slice = false;
@@ -200,7 +200,7 @@ impl Compiled {
     /// is large, and most tiles do not need it.
     #[cold]
     #[inline(never)]
-    fn interpret(&self, machine: &mut Machine, run: &mut Run<'_>, to_the_end: bool) -> Result<bool, Halt> {
+    fn interpret(&self, machine: &mut Machine, run: &mut ProgramRun<'_>, to_the_end: bool) -> Result<bool, Halt> {
         let mut state = State::default();
         machine.get(&mut state);
         let done = self.steps(&mut state, run, to_the_end);
@@ -208,7 +208,7 @@ impl Compiled {
         done
     }
 
-    fn steps(&self, state: &mut State, run: &mut Run<'_>, to_the_end: bool) -> Result<bool, Halt> {
+    fn steps(&self, state: &mut State, run: &mut ProgramRun<'_>, to_the_end: bool) -> Result<bool, Halt> {
         loop {
             if run.step(state)?.is_break() {
                 return Ok(true);
@@ -220,7 +220,7 @@ impl Compiled {
     }
 
     /// Runs native code until it returns.
-    fn call(&self, (function, number): (Function, u32), machine: &mut Machine, run: &mut Run<'_>) -> ExitCode {
+    fn call(&self, (function, number): (Function, u32), machine: &mut Machine, run: &mut ProgramRun<'_>) -> ExitCode {
         let rest = run.groups.saturating_sub(run.done);
         (machine.issued, machine.counted, machine.rest) = (0, 0, rest);
         // Between two backward branches no bundle is executed twice. The budget of each group is
@@ -265,7 +265,7 @@ pub fn step_bundle(bundle: &Bundle, state: &mut State) -> Result<(), StepError> 
     let compiled = Compiled::new(&program, None, CompileMode::Step, &mut Work::default())?;
     let mut machine = Machine::new();
     machine.set(state);
-    let mut run = Run::new(&program, &Tiles::default(), 0, 0, Work::default());
+    let mut run = ProgramRun::new(&program, &Tiles::default(), 0, 0, Work::default());
     if let Some(entry) = compiled.entry(0) {
         compiled.call(entry, &mut machine, &mut run);
     }

@@ -9,7 +9,7 @@ use halfbyte_isa::vp1::{Bundle, Inst, Opcode, Unit, fields as f, word_text};
 use super::graph::Flow;
 use super::loops::Loop;
 use super::*;
-use crate::vp1::interp::{Bundles, Run};
+use crate::vp1::interp::{Bundles, ProgramRun};
 use halfbyte_isa::trap::{Fault, TrapKind};
 
 /// A splitmix64 random number generator.
@@ -183,13 +183,13 @@ fn compare(seed: u64, words: &[u32], state: &State, tiles: &Tiles, budget: u64) 
     let program = Bundles::new(words);
     let groups = 3;
     let mut expected = state.clone();
-    let mut interpreted = Run::new(&program, tiles, groups, budget, Work::default());
+    let mut interpreted = ProgramRun::new(&program, tiles, groups, budget, Work::default());
     let fault = interpreted.finish(&mut expected);
 
     let compiled = Compiled::new(&program, tiles.group_branch, CompileMode::State, &mut Work::default()).unwrap();
     let mut machine = Machine::new();
     machine.set(state);
-    let mut run = Run::new(&program, tiles, groups, budget, Work::default());
+    let mut run = ProgramRun::new(&program, tiles, groups, budget, Work::default());
     let found = compiled.finish(&mut machine, &mut run);
     let mut after = State::default();
     machine.get(&mut after);
@@ -206,7 +206,7 @@ fn compare(seed: u64, words: &[u32], state: &State, tiles: &Tiles, budget: u64) 
     let fault = fault.map_err(known);
     let found = found.map_err(known);
     assert_eq!(found, fault, "seed {seed}\n{}", text());
-    let counts = |run: &Run<'_>| (run.issued, run.backward, run.done);
+    let counts = |run: &ProgramRun<'_>| (run.issued, run.backward, run.done);
     assert_eq!(counts(&run), counts(&interpreted), "seed {seed}\n{}", text());
     if after != expected {
         let mut differences = String::new();
@@ -303,13 +303,13 @@ fn random_launches_do_what_they_do_on_the_interpreter() {
         let mut machine = Machine::new();
         machine.set(&expected);
         let (mut interpreted, mut run) = (
-            Run::new(&program, &tiles, 3, budget, Work::default()),
-            Run::new(&program, &tiles, 3, budget, Work::default()),
+            ProgramRun::new(&program, &tiles, 3, budget, Work::default()),
+            ProgramRun::new(&program, &tiles, 3, budget, Work::default()),
         );
         let fault = interpreted.finish(&mut expected).map_err(known);
         let found = compiled.finish(&mut machine, &mut run).map_err(known);
         assert_eq!(found, fault, "seed {seed}");
-        let counts = |run: &Run<'_>| (run.issued, run.backward, run.done);
+        let counts = |run: &ProgramRun<'_>| (run.issued, run.backward, run.done);
         assert_eq!(counts(&run), counts(&interpreted), "seed {seed}");
         let mut after = State::default();
         machine.get(&mut after);

@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn the_shortest_is_found_and_no_shorter_one() {
+    fn finds_the_shortest_sequence() {
         let one = found("vmin4.s32.s32.s32", 120, 2).unwrap();
         assert_eq!(halfbyte_isel::ptx::expand::lines(&one).unwrap(), ["min.s8x4 d, a, b;"]);
         // For all other types, and without saturation, the absolute difference has the same bits.
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_is_solved_for() {
+    fn solves_for_the_lop3_table() {
         let mut random = Random(1);
         let [a, b, c] = [0; 3].map(|_| [0; WIDTH].map(|_| random.bits() as u32));
         let select: Row<WIDTH> = std::array::from_fn(|i| a[i] & b[i] | !a[i] & c[i]);

@@ -146,7 +146,7 @@ pub struct Missed {
 impl NearMiss {
     /// Returns `true` if the near miss says something about this op. A rule that only fails because
     /// it is for another type does not.
-    pub(crate) fn is_telling(&self) -> bool {
+    pub(crate) fn is_relevant(&self) -> bool {
         match self.miss.as_ref().map(|miss| miss.depth) {
             None => !self.rule.takes_anything(),
             Some(depth) => matches!(depth, MatchExtent::Part | MatchExtent::Pattern),

@@ -174,7 +174,7 @@ pub fn explain(module: &Module, question: Question<'_>) -> Result<Explanation, E
     let trace = context.trace.unwrap_or_else(|| Trace::new(place));
     explanation.history =
         trace.events().iter().map(|event| passes::change(&question.options.pipeline, event)).collect();
-    explanation.history.extend(parameter.gone(&explanation.op));
+    explanation.history.extend(parameter.removal(&explanation.op));
     match done {
         Ok(()) => {}
         Err(LowerError::Refused(refused)) => {

@@ -25,7 +25,7 @@ impl<'n> Parameter<'n> {
     }
 
     /// Returns the change that removed the parameter, if any.
-    pub(super) fn gone(&self, text: &str) -> Option<Change> {
+    pub(super) fn removal(&self, text: &str) -> Option<Change> {
         let how = "removed: unused, or replaced by other values".to_owned();
         let (before, after) = (vec![text.to_owned()], Vec::new());
         Some(Change { pass: self.gone_by.clone()?, how, rule: None, notes: Vec::new(), before, after })

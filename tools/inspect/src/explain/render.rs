@@ -109,7 +109,7 @@ impl Text<'_> {
         // If no rule matches the op, the rules for other types are shown too, because they tell the
         // supported types.
         let is_for_another = near.miss.as_ref().is_some_and(|miss| miss.depth == MatchExtent::Op);
-        self.all || near.is_telling() || is_for_another && is_refused()
+        self.all || near.is_relevant() || is_for_another && is_refused()
     }
 
     fn near(&self, f: &mut Formatter<'_>) -> fmt::Result {

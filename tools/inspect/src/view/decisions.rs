@@ -17,7 +17,7 @@ use crate::explain::{Change, NearMiss, Outcome, choices, passes};
 
 /// The reasons for the code that a target executes for a kernel.
 #[derive(Default)]
-pub(super) struct Why {
+pub(super) struct CodeReasons {
     /// The IR instructions after the passes, in order.
     pub steps: Vec<Step>,
     /// The changes by the passes, each with the source position of the changed op.
@@ -50,7 +50,7 @@ pub(super) struct Near {
 
 impl Near {
     fn new(all: Vec<NearMiss>) -> Near {
-        let mut shown: Vec<NearMiss> = all.into_iter().filter(NearMiss::is_telling).collect();
+        let mut shown: Vec<NearMiss> = all.into_iter().filter(NearMiss::is_relevant).collect();
         let more = shown.len().saturating_sub(SHOWN);
         shown.truncate(SHOWN);
         Near { shown, more }
@@ -60,7 +60,7 @@ impl Near {
 /// Maximum number of lines of a lowered kernel for which the changes by the passes are recorded.
 /// Recording is slow: each instruction that a pass changes or tries to change is printed, and the
 /// printer first names every value of the kernel.
-const MOST_TOLD: usize = 2000;
+const MAX_TRACED_LINES: usize = 2000;
 
 /// Compiles a kernel again and records the reasons for its code. Sets the step and the rule of each
 /// line in `lowered` and `selected`. Returns an empty result if the kernel does not compile.
@@ -70,13 +70,13 @@ pub(super) fn of_kernel(
     lines: &Lines<'_>,
     lowered: &mut [Line],
     selected: &mut [Line],
-) -> Why {
+) -> CodeReasons {
     let legality = TARGETS.legality(options.target);
     let mut context = Context::new(&legality);
-    context.trace = (lowered.len() <= MOST_TOLD).then(Trace::all);
+    context.trace = (lowered.len() <= MAX_TRACED_LINES).then(Trace::all);
     let mut after = kernel.clone();
     if options.pipeline.run(&mut after, &mut context, &mut ()).is_err() {
-        return Why::default();
+        return CodeReasons::default();
     }
     let trace = context.trace;
     let told = trace.is_some();
@@ -120,5 +120,5 @@ pub(super) fn of_kernel(
             };
         }
     }
-    Why { steps, changes, told }
+    CodeReasons { steps, changes, told }
 }

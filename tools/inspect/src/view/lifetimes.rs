@@ -68,7 +68,7 @@ pub fn of_nodes(nodes: &[Node], contents: &Contents, columns: Vec<Option<Origin>
         }
     }
     let mut rows: Vec<(Register, Vec<LiveRange>)> =
-        rows.into_iter().map(|(register, row)| (register, row.stretches())).collect();
+        rows.into_iter().map(|(register, row)| (register, row.merge_live_ranges())).collect();
     let order = |(file, number): Register| {
         (FILES.iter().position(|&other| other == file).unwrap_or(FILES.len()), file.prefix(), number)
     };
@@ -90,7 +90,7 @@ struct Timeline {
 
 impl Timeline {
     /// Merges the ranges and writes into the disjoint live ranges of the register.
-    fn stretches(self) -> Vec<LiveRange> {
+    fn merge_live_ranges(self) -> Vec<LiveRange> {
         let Timeline { held, written, mut starts } = self;
         starts.dedup();
         let mut pieces: Vec<LiveRange> = Vec::with_capacity(held.len() + written.len());

@@ -8,7 +8,7 @@ use halfbyte_isa::halu;
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx;
 use halfbyte_isa::row::{OperandKind, OperandRole, RegFile};
-use halfbyte_isa::vp1::bundle::LINE;
+use halfbyte_isa::vp1::bundle::WORDS_PER_LINE;
 use halfbyte_isa::vp1::domain::{Next, Target};
 use halfbyte_isa::vp1::footprint::{Footprint, Locations};
 use halfbyte_isa::vp1::{self, Bundle, Unit, bundles, fields::R_ZERO};
@@ -245,10 +245,10 @@ fn cells(set: Locations) -> impl Iterator<Item = Cell> {
 fn target_of(next: Next<()>, word: u32, numbers: &HashMap<u32, usize>) -> Option<usize> {
     let Next::Jump { target, .. } = next else { return None };
     let line = match target {
-        Target::Relative(lines) => (word / LINE).checked_add_signed(lines)?,
+        Target::Relative(lines) => (word / WORDS_PER_LINE).checked_add_signed(lines)?,
         Target::Absolute(line) => line,
     };
-    numbers.get(&line.checked_mul(LINE)?).copied()
+    numbers.get(&line.checked_mul(WORDS_PER_LINE)?).copied()
 }
 
 /// Returns the control-flow nodes of VP1 machine code, one per bundle.

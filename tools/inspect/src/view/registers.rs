@@ -95,14 +95,14 @@ pub fn contents(nodes: &[Node]) -> Contents {
 
 /// The definitions that reach a point at which a part of a register is live.
 #[derive(Clone, Default)]
-struct Holds {
+struct ReachingDefs {
     defs: Rc<Origins>,
     /// `true` if an earlier node writes the part of the register.
     is_written: bool,
 }
 
-impl Holds {
-    fn is(&self, other: &Holds) -> bool {
+impl ReachingDefs {
+    fn is(&self, other: &ReachingDefs) -> bool {
         self.is_written == other.is_written && (Rc::ptr_eq(&self.defs, &other.defs) || self.defs == other.defs)
     }
 }
@@ -112,7 +112,7 @@ struct Search<'n> {
     predecessors: Vec<Vec<usize>>,
     /// The reaching definitions before and after each node; `None` where the analysed part of a
     /// register is not live.
-    points: Vec<Option<Holds>>,
+    points: Vec<Option<ReachingDefs>>,
 }
 
 impl Search<'_> {
@@ -142,13 +142,14 @@ impl Search<'_> {
         live.sort_unstable();
         while self.spread(cell, &live) && goes_back {}
         for &number in readers {
-            if let Some(Some(Holds { defs, is_written: true })) = self.points.get(2 * number) {
+            if let Some(Some(ReachingDefs { defs, is_written: true })) = self.points.get(2 * number) {
                 found.uses.push(Use { register: cell.0, node: number, defs: defs.clone() });
             }
         }
         let mut last: Option<Held> = None;
         for point in live {
-            let Some(Holds { defs, is_written: true }) = self.points.get_mut(point).and_then(Option::take) else {
+            let Some(ReachingDefs { defs, is_written: true }) = self.points.get_mut(point).and_then(Option::take)
+            else {
                 continue;
             };
             match &mut last {
@@ -164,7 +165,7 @@ impl Search<'_> {
 
     /// Marks a point as live. Returns `true` if the point was not live before.
     fn mark(&mut self, point: usize) -> bool {
-        self.points.get_mut(point).is_some_and(|point| point.replace(Holds::default()).is_none())
+        self.points.get_mut(point).is_some_and(|point| point.replace(ReachingDefs::default()).is_none())
     }
 
     /// Propagates the reaching definitions once to all live points, in order. Returns `true` if
@@ -188,10 +189,10 @@ impl Search<'_> {
     }
 
     /// Returns the definitions that reach the point before a node.
-    fn entering(&self, number: usize) -> Holds {
+    fn entering(&self, number: usize) -> ReachingDefs {
         let before = self.predecessors.get(number).into_iter().flatten();
         let mut all = before.filter_map(|&before| self.points.get(2 * before + 1)?.as_ref());
-        let Some(first) = all.next() else { return Holds::default() };
+        let Some(first) = all.next() else { return ReachingDefs::default() };
         let mut holds = first.clone();
         for other in all {
             holds.is_written |= other.is_written;
@@ -203,14 +204,14 @@ impl Search<'_> {
     }
 
     /// Returns the definitions that reach the point after a node.
-    fn leaving(&self, cell: Cell, number: usize) -> Holds {
-        let Some(node) = self.nodes.get(number) else { return Holds::default() };
+    fn leaving(&self, cell: Cell, number: usize) -> ReachingDefs {
+        let Some(node) = self.nodes.get(number) else { return ReachingDefs::default() };
         let before = || self.points.get(2 * number).cloned().flatten().unwrap_or_default();
         let mut written = node.writes.iter().filter(|(to, _)| *to == cell).map(|(_, place)| place).peekable();
         if written.peek().is_none() {
             return before();
         }
-        let mut holds = if node.may_skip { before() } else { Holds::default() };
+        let mut holds = if node.may_skip { before() } else { ReachingDefs::default() };
         holds.is_written = true;
         Rc::make_mut(&mut holds.defs).add(written.flatten());
         holds
@@ -280,7 +281,7 @@ pub fn tokens(assembly: &str, entry: Option<Entry>, touched: &Touched, place: Op
         // If the same register is a destination and a source, its first occurrence in the text is
         // the destination.
         let meant = |registers: &mut dyn Iterator<Item = Register>| -> Vec<Register> {
-            registers.filter(|&register| means(part, register)).collect()
+            registers.filter(|&register| name_includes(part, register)).collect()
         };
         let mut new = touched.writes.iter().copied().filter(|register| !written.contains(register));
         let defined = if guarded { Vec::new() } else { meant(&mut new) };
@@ -305,7 +306,7 @@ pub fn tokens(assembly: &str, entry: Option<Entry>, touched: &Touched, place: Op
 
 /// Returns `true` if a name in assembly text refers to a register, alone or in a tuple: `$v4q`
 /// contains `$v4` to `$v7`, and `$v4d` contains `$v4` and `$v5`.
-fn means(word: &str, register: Register) -> bool {
+fn name_includes(word: &str, register: Register) -> bool {
     let (file, number) = register;
     if word == name(register) {
         return true;

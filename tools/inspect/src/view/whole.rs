@@ -6,7 +6,7 @@ use halfbyte::pipeline::Stats;
 use halfbyte_abi::Target;
 use halfbyte_ir::ConvergenceScope;
 
-use super::decisions::Why;
+use super::decisions::CodeReasons;
 use super::lifetimes::Lifetimes;
 use super::model::{Line, Origin, Snapshot};
 use super::slots::Slots;
@@ -31,7 +31,7 @@ pub(super) struct View {
     /// The machine code.
     pub words: Vec<Line>,
     /// The reasons for each instruction.
-    pub why: Why,
+    pub why: CodeReasons,
     /// The chart of the live ranges of registers, after register allocation.
     pub lifetimes: Lifetimes,
     /// The chart of bundles; `None` if the target has no bundles.

@@ -105,7 +105,7 @@ pub fn run(plan: &Plan, watch: &mut dyn FnMut(&Summary)) -> Summary {
                     if number >= plan.kernels.end {
                         break;
                     }
-                    let outcome = one(plan, &mut mix, number);
+                    let outcome = run_kernel(plan, &mut mix, number);
                     found.fetch_add(usize::from(matches!(outcome, Ok(Err(_)))), Ordering::Relaxed);
                     // Sending cannot fail, because the receiver outlives all senders.
                     let _ = sender.send(outcome);
@@ -129,7 +129,7 @@ struct Exceeded;
 type Outcome = Result<Result<Tally, Box<Difference>>, Exceeded>;
 
 /// Draws and runs the kernel with this number.
-fn one(plan: &Plan, mix: &mut Mix<'_>, number: u64) -> Outcome {
+fn run_kernel(plan: &Plan, mix: &mut Mix<'_>, number: u64) -> Outcome {
     let ways: Vec<Options> = plan.targets.iter().map(|&target| Options::new(target)).collect();
     let (text, mut random) = mix.draw(plan.seed, number, plan.meets);
     let patience = TrialLimits::each(plan.limits.clone(), plan.cancel.clone());
@@ -149,7 +149,7 @@ fn one(plan: &Plan, mix: &mut Mix<'_>, number: u64) -> Outcome {
         return Err(Exceeded);
     }
     Ok(outcome.map_err(|failure| {
-        let (reason, file) = least(&trial, &patience, text, failure);
+        let (reason, file) = reduce_failure(&trial, &patience, text, failure);
         let file = format!("; Kernel {number} of seed {}: {}\n{file}", plan.seed, reason.replace('\n', "\n; "));
         Box::new(Difference { number, reason, file })
     }))
@@ -157,7 +157,7 @@ fn one(plan: &Plan, mix: &mut Mix<'_>, number: u64) -> Outcome {
 
 /// Reduces a failing kernel. Returns the failure message of the reduced kernel, and its kernel
 /// file. If the kernel cannot be parsed or launched, it is returned unchanged.
-pub fn least(trial: &Trial<'_>, patience: &TrialLimits, text: String, failure: Failure) -> (String, String) {
+pub fn reduce_failure(trial: &Trial<'_>, patience: &TrialLimits, text: String, failure: Failure) -> (String, String) {
     let case = failure.launch.as_deref().and_then(|launch| Case::read(text.clone(), launch.clone()));
     let Some(case) = case else { return (failure.reason, text) };
     let mut reason = failure.reason.clone();
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn shards_are_the_whole_whatever_the_threads() {
+    fn shards_cover_all_kernels_with_any_thread_count() {
         let whole = run(&plan("1/1", 1), &mut |_| {});
         assert_eq!(whole.differences, []);
         assert_eq!(whole.kernels, 24);

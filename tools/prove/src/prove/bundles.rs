@@ -27,7 +27,7 @@ pub(super) fn subjects(effort: Effort) -> Vec<Subject> {
             }
             let words = words(random);
             for (at, &word) in (0..).zip(&words) {
-                comes_back(word, at)?;
+                check_round_trip(word, at)?;
             }
             let bundle = Bundle::new(&words).map_err(|error| wrong(&words, error.to_string()))?;
             if bundle.words() as usize != words.len() {
@@ -70,7 +70,7 @@ fn wrong(words: &[u32], reason: String) -> Box<Counterexample> {
 
 /// Checks that the assembly text of an instruction word parses to a word with the same text. Words
 /// that differ only in ignored bits have the same text.
-fn comes_back(word: u32, at: u32) -> Outcome {
+fn check_round_trip(word: u32, at: u32) -> Outcome {
     let text = word_text(word, at);
     match read_word(&text, at) {
         Ok(again) if word_text(again, at) == text => Ok(1),

@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn shards_are_the_whole_whatever_the_threads() {
+    fn shards_cover_all_pieces_with_any_thread_count() {
         let subjects = [counting(7), counting(4)];
         let cases = |shard: &str, threads| {
             let plan = Plan { shard: shard.parse().unwrap(), seed: 3, threads };

@@ -326,7 +326,7 @@ mod tests {
 
     /// Checks the specification itself on examples from seed 001 (the HALU reference).
     #[test]
-    fn the_oracle_knows_the_law() {
+    fn specification_matches_reference_examples() {
         let result = |spec: Spec, words| spec.result(words, true);
         let fma = Spec::new(Op::Fma);
         assert_eq!(result(fma, [0x3C00_4000, 0x4000_4000, 0x3C00_3C00]), 0x4200_4500);

@@ -35,13 +35,13 @@ const SAMPLE: u32 = 4096;
 const FULL: u32 = 2_000_000;
 
 /// Minimum number of cases for a witness kernel.
-const LEAST: u32 = 256;
+const MIN_WITNESS_CASES: u32 = 256;
 
 /// Maximum number of cases in one launch. The data of so many cases fit the processor's caches.
 const LAUNCH: u32 = 1 << 16;
 
 /// Maximum number of items whose data a run line contains.
-const LISTED: u32 = 64;
+const MAX_LISTED_ITEMS: u32 = 64;
 
 /// Returns one subject for each selection rule of every target and for each rule of `lower`.
 pub(super) fn subjects(effort: Effort) -> Vec<Subject> {
@@ -129,7 +129,7 @@ impl RuleSite {
         let all = all.map(|all| all.concat()).map_err(|error| error.to_string());
         let all = all.and_then(|all| if all.is_empty() { Err("the rule has no check".to_owned()) } else { Ok(all) });
         let count = all.as_ref().map_or(0, Vec::len);
-        let share = effort.choose(SAMPLE, FULL).div_ceil(count.max(1) as u32).max(LEAST);
+        let share = effort.choose(SAMPLE, FULL).div_ceil(count.max(1) as u32).max(MIN_WITNESS_CASES);
         let name = format!("{}::{}", self.part, self.name);
         // A rule without witness kernels still has one piece, so that its missing check is
         // reported.
@@ -142,7 +142,7 @@ impl RuleSite {
                 let mut others = all.iter().filter(|_| !wrong.is_shown);
                 let shown = others
                     .find_map(|other| prove(other, share, random, &translate).err().filter(|wrong| wrong.is_shown));
-                let Wrong { reason, file, .. } = shown.unwrap_or(wrong);
+                let WitnessFailure { reason, file, .. } = shown.unwrap_or(wrong);
                 self.fail(reason, Reproduction::Kernel(file))
             })
         };
@@ -165,7 +165,7 @@ enum After {
 }
 
 /// The failure of a witness kernel.
-struct Wrong {
+struct WitnessFailure {
     reason: String,
     /// The text of a kernel file with the witness kernel. If a launch shows the difference, the
     /// file has a run line.
@@ -180,8 +180,8 @@ fn prove(
     cases: u32,
     random: &mut Random,
     translate: impl Fn(&Kernel) -> Result<Translated, String>,
-) -> Result<u64, Wrong> {
-    let wrong = |reason: String| Wrong { reason, file: witness.text.clone(), is_shown: false };
+) -> Result<u64, WitnessFailure> {
+    let wrong = |reason: String| WitnessFailure { reason, file: witness.text.clone(), is_shown: false };
     let module = Module::named("check", &witness.text).map_err(|report| wrong(report.to_string()))?;
     let kernel = module.ir().kernels.first().ok_or_else(|| wrong("the witness has no kernel".to_owned()))?;
     let Translated { after, is_taken } = translate(kernel).map_err(wrong)?;
@@ -291,7 +291,7 @@ impl TranslationCheck<'_> {
 
     /// Reproduces a difference as a kernel file with a run line. The run line launches only the
     /// differing item if that suffices, otherwise all items.
-    fn reproduce(&self, items: u32, args: &[Vec<u8>], found: Difference) -> Wrong {
+    fn reproduce(&self, items: u32, args: &[Vec<u8>], found: Difference) -> WitnessFailure {
         if let Some(item) = found.item {
             // In the first attempt, each buffer contains only the element of the item. In the
             // second attempt, it also contains the following elements, because some items read
@@ -307,9 +307,9 @@ impl TranslationCheck<'_> {
                 }
             }
         }
-        if items > LISTED {
+        if items > MAX_LISTED_ITEMS {
             let reason = format!("{} (in a launch of {items} items)", found.reason);
-            return Wrong { reason, file: self.module.text().to_owned(), is_shown: false };
+            return WitnessFailure { reason, file: self.module.text().to_owned(), is_shown: false };
         }
         self.wrong(found.reason, items, args)
     }
@@ -317,7 +317,7 @@ impl TranslationCheck<'_> {
     /// Creates a failure with a kernel file. Its run line names the targets that show the
     /// difference. If no target shows it, the run line executes the rewritten kernel on the
     /// evaluator.
-    fn wrong(&self, reason: String, items: u32, args: &[Vec<u8>]) -> Wrong {
+    fn wrong(&self, reason: String, items: u32, args: &[Vec<u8>]) -> WitnessFailure {
         let targets: Vec<Target> = match self.after {
             After::Words(ref programs) => programs.iter().map(|&(target, _)| target).collect(),
             After::Kernel(_) => TARGETS.defaults().collect(),
@@ -340,7 +340,7 @@ impl TranslationCheck<'_> {
                 file += &self.run_line(&names(on), &self.kernel.name, items, args);
             }
         }
-        Wrong { reason, file, is_shown: !shown.is_empty() }
+        WitnessFailure { reason, file, is_shown: !shown.is_empty() }
     }
 
     /// Returns `true` if the default compiler's code for a target gives another result than the
@@ -455,14 +455,14 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_that_is_not_taken_fails() {
+    fn fails_if_the_rule_is_not_applied() {
         assert!(planted(&[CHECK], true, |_| {}).prove(0).is_ok_and(|cases| cases >= 4096));
         let failure = planted(&[CHECK], false, |_| {}).prove(0).unwrap_err();
         assert_eq!(failure.reason, "the rule is not applied to its witness kernel");
     }
 
     #[test]
-    fn a_difference_is_a_kernel_file() {
+    fn writes_a_difference_as_a_kernel_file() {
         for is_taken in [true, false] {
             let failure = planted(&[CHECK], is_taken, clamps_not).prove(0).unwrap_err();
             let Reproduction::Kernel(text) = &failure.reproduction else { panic!("{failure}") };

@@ -13,15 +13,15 @@ const BYTES: [u8; 12] = [1, 2, 3, 4, 5, 6, 7, 8, 0x40, 0x50, 0x60, 0x70];
 /// Returns the subjects that check selectors and masks.
 pub(super) fn subjects() -> Vec<Subject> {
     vec![
-        Subject::new(PART, format!("{PART}::vadd2, every selector and mask"), (256, 1), |_, _| lanes_of(2)),
-        Subject::new(PART, format!("{PART}::vadd4, every selector and mask"), (4096, 1), |_, _| lanes_of(4)),
+        Subject::new(PART, format!("{PART}::vadd2, every selector and mask"), (256, 1), |_, _| check_selectors(2)),
+        Subject::new(PART, format!("{PART}::vadd4, every selector and mask"), (4096, 1), |_, _| check_selectors(4)),
     ]
 }
 
 /// Checks `vadd2` or `vadd4`, which adds elements of R1 and R2 that selectors choose, into the
 /// lanes of R3 that a mask chooses. With two lanes, all pairs of selectors are checked. With four
 /// lanes, each selector of R1 is paired with 16 selectors of R2.
-fn lanes_of(lanes: usize) -> Outcome {
+fn check_selectors(lanes: usize) -> Outcome {
     const OTHERS: usize = 16;
     let elements = 2 * lanes;
     let selectors = elements.pow(lanes as u32);

@@ -22,12 +22,12 @@ const UNIFORM: u64 = 24;
 const COUNTER: u64 = 25;
 /// First register with the offset of an item's own bytes in a buffer. If each item has 2^`log`
 /// bytes, register `OWN + log` holds the offset.
-const OWN: u64 = 26;
+const ITEM_OFFSETS: u64 = 26;
 /// First of four scratch registers for the computation of addresses.
 const SCRATCH: u64 = 36;
 /// First register for the results of loads that may overlap a store. The epilogue stores these
 /// registers to the result buffer.
-const KEPT: u64 = 100;
+const KEPT_LOADS: u64 = 100;
 const KEPT_COUNT: u64 = 6;
 const RESULT: u64 = 6;
 /// Log2 of the number of bytes per item in the result buffer.
@@ -303,7 +303,7 @@ impl Builder<'_, '_> {
         let uniform = 4 * self.draws.below(8) as u32;
         self.code.push(mov(UNIFORM, uniform));
         for log in 2..6 {
-            self.code.push(shift_left(OWN + log, ITEM, log));
+            self.code.push(shift_left(ITEM_OFFSETS + log, ITEM, log));
         }
         for k in 0..self.buffers.len() {
             let Some(buffer) = self.buffers.get(k).copied() else { continue };
@@ -442,7 +442,7 @@ impl Builder<'_, '_> {
         }
         let wide = WIDE + 2 * self.bases.len() as u64;
         let wide = if self.draws.one_in(2) {
-            let own = if let Access::Own(log) = buffer.access { OWN + u64::from(log) } else { RZ.into() };
+            let own = if let Access::Own(log) = buffer.access { ITEM_OFFSETS + u64::from(log) } else { RZ.into() };
             self.code.extend([add_uniform(wide, own, ur), add_uniform(wide + 1, RZ.into(), ur + 1)]);
             Some(wide)
         } else {
@@ -513,7 +513,7 @@ impl Builder<'_, '_> {
         let size = self.draws.pick([1, 2, 4, 4, 4, 8, 16]);
         let signed = self.draws.one_in(2);
         let (size, offset, span, wide) = match buffer.access {
-            Access::Own(log) => (size.min(1 << log).min(most), OWN + u64::from(log), 1 << log, wide),
+            Access::Own(log) => (size.min(1 << log).min(most), ITEM_OFFSETS + u64::from(log), 1 << log, wide),
             Access::Free => (size.min(most), RZ.into(), buffer.bytes, wide),
             Access::Shared => {
                 let size = size.min(most);
@@ -616,7 +616,8 @@ impl Builder<'_, '_> {
     fn overlap(&mut self) -> Vec<Inst> {
         let place = |base: Base, store: bool, register: u64| {
             let Access::Own(log) = base.buffer.access else { return None };
-            let inst = Inst::new(opcode(store, false, 4, false)).with(RA, OWN + u64::from(log)).with(UR32, base.ur);
+            let inst =
+                Inst::new(opcode(store, false, 4, false)).with(RA, ITEM_OFFSETS + u64::from(log)).with(UR32, base.ur);
             let inst = inst.with(IMM24, base.offset.wrapping_neg() as u64 & 0xff_ffff);
             Some(inst.with(if store { R64 } else { RD }, register))
         };
@@ -630,7 +631,7 @@ impl Builder<'_, '_> {
         let others: Vec<Base> = own.iter().filter(is_other).copied().collect();
         let second = self.pick(&others).unwrap_or(first);
         let a = self.draws.below(GPRS) as u64;
-        let kept = KEPT + self.draws.below(KEPT_COUNT as usize) as u64;
+        let kept = KEPT_LOADS + self.draws.below(KEPT_COUNT as usize) as u64;
         // In one case of three, the load precedes the store.
         let insts = match self.draws.below(3) {
             0 => [place(first, false, kept), place(second, true, a)],
@@ -705,8 +706,8 @@ impl Builder<'_, '_> {
         let result = self.offset(result);
         self.code.push(uniform_constant(Opcode::ULDC_64, RESULT, result));
         let first_gprs = (1 << RESULT_LOG) / 4 - KEPT_COUNT;
-        for (k, from) in (KEPT..KEPT + KEPT_COUNT).chain(0..first_gprs).enumerate() {
-            let store = Inst::new(Opcode::STG_U_32).with(RA, OWN + RESULT_LOG).with(UR32, RESULT);
+        for (k, from) in (KEPT_LOADS..KEPT_LOADS + KEPT_COUNT).chain(0..first_gprs).enumerate() {
+            let store = Inst::new(Opcode::STG_U_32).with(RA, ITEM_OFFSETS + RESULT_LOG).with(UR32, RESULT);
             self.code.push(store.with(IMM24, 4 * k as u64).with(R64, from));
         }
         self.code.push(Inst::new(Opcode::EXIT));

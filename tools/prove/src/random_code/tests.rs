@@ -68,7 +68,7 @@ fn any_bytes_make_a_program() {
 }
 
 #[test]
-fn shards_are_the_whole() {
+fn shards_cover_all_programs() {
     let whole = run(&plan(halfbyte::VP1, 20), &mut |_| {}).unwrap();
     let parts = ["1/2", "2/2"]
         .map(|shard| run(&Plan { shard: shard.parse().unwrap(), ..plan(halfbyte::VP1, 20) }, &mut |_| {}).unwrap());
@@ -115,7 +115,7 @@ fn a_difference_is_found_and_made_smaller() {
 }
 
 #[test]
-fn what_cannot_be_launched_is_refused_alike() {
+fn all_engines_refuse_an_invalid_launch() {
     let trial = Trial::new().unwrap();
     let case = Case::draw(halfbyte::HALU, &mut Draws::of_seed(0, 0)).unwrap();
     let case = Case { args: Vec::new(), ..case };

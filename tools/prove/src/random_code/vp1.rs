@@ -15,11 +15,11 @@ use super::{Argument, Case, Draws, info, param};
 const SCALARS: usize = 2;
 /// Indices of the streams: one that the program loads, one that it stores, and one to which it
 /// copies registers at the end.
-const READ: usize = 0;
-const WRITTEN: usize = 1;
-const DUMP: usize = 2;
+const READ_STREAM: usize = 0;
+const WRITTEN_STREAM: usize = 1;
+const DUMP_STREAM: usize = 2;
 /// First of the four address registers that loops use most.
-const HOT: usize = 4;
+const FIRST_LOOP_ADDRESS: usize = 4;
 const HOT_COUNT: usize = 4;
 /// Address register that is always 0, as the base of loads from the start of the data store.
 const ZERO: u64 = 31;
@@ -27,7 +27,7 @@ const ZERO: u64 = 31;
 const COUNTER: u64 = 1;
 /// `$c` register for the flags of instructions that must not change the flags of other
 /// instructions.
-const SILENT: u64 = 7;
+const UNUSED_FLAGS: u64 = 7;
 const ROW: usize = 16;
 /// Number of bytes in the data store for the loaded and the stored stream.
 const TILE_BYTES: usize = 1024;
@@ -192,12 +192,12 @@ impl Builder<'_, '_> {
     fn begin(&mut self) {
         let read = |n: u64, m: usize| Inst::new(Opcode::MOV_R_M).with(f::DST, n).with(f::SRC1, m as u64);
         let address = |n: u64, r: u64| Inst::new(Opcode::MOV_A_R).with(f::DST, n).with(f::SRC1, r);
-        for stream in [READ, WRITTEN, DUMP] {
+        for stream in [READ_STREAM, WRITTEN_STREAM, DUMP_STREAM] {
             self.line(&[read(2, SCALARS + stream)]);
             self.line(&[address(stream as u64, 2)]);
         }
         for k in 0..HOT_COUNT + 2 {
-            let register = (HOT + k) as u64;
+            let register = (FIRST_LOOP_ADDRESS + k) as u64;
             let low = self.place();
             // The stride code of an address register is mostly 0.
             let stride = if self.draws.one_in(12) { self.draws.below(4) } else { 0 } as u64;
@@ -213,14 +213,17 @@ impl Builder<'_, '_> {
         let rows = self.image / ROW;
         for k in 0..32 {
             let at = (self.draws.below(rows) * ROW) as u64;
-            let load =
-                Inst::new(Opcode::LDVH).with(f::DST, k).with(f::SRC1, ZERO).with(f::IMM, at).with(f::CDST, SILENT);
+            let load = Inst::new(Opcode::LDVH)
+                .with(f::DST, k)
+                .with(f::SRC1, ZERO)
+                .with(f::IMM, at)
+                .with(f::CDST, UNUSED_FLAGS);
             self.line(&[load]);
         }
         for k in 0..8 {
             let at = 4 * self.draws.below(self.image / 4) as u64;
             let load =
-                Inst::new(Opcode::LDS).with(f::DST, k).with(f::SRC1, ZERO).with(f::IMM, at).with(f::CDST, SILENT);
+                Inst::new(Opcode::LDS).with(f::DST, k).with(f::SRC1, ZERO).with(f::IMM, at).with(f::CDST, UNUSED_FLAGS);
             self.line(&[load]);
         }
         for (k, n) in [3, 4].into_iter().zip([0, 1]) {
@@ -246,7 +249,7 @@ impl Builder<'_, '_> {
             }
         };
         let inst = Inst::random(opcode, &mut || self.draws.bits());
-        let hot = (HOT + number) as u64;
+        let hot = (FIRST_LOOP_ADDRESS + number) as u64;
         let inst = match opcode {
             LDVH | LDS | LDVV | LDAVH_R | LDAS_R | LDAVV_R | LDAXH | LDR | LDAVH_I | LDAS_I | LDAVV_I => {
                 inst.with(f::SRC1, hot)
@@ -282,8 +285,8 @@ impl Builder<'_, '_> {
             let counted = Locations::flags(0, u32::MAX)
                 .union(Locations::flags(1, u32::MAX))
                 .union(Locations::register(RegFile::R, COUNTER as u8));
-            let hot =
-                (0..HOT_COUNT).fold(counted, |all, k| all.union(Locations::register(RegFile::A, (HOT + k) as u8)));
+            let hot = (0..HOT_COUNT)
+                .fold(counted, |all, k| all.union(Locations::register(RegFile::A, (FIRST_LOOP_ADDRESS + k) as u8)));
             let writes = |inst: &Inst, what: Locations| {
                 let bundle = Bundle::new(&[inst.word()]).ok();
                 bundle.and_then(|bundle| Footprint::of(&bundle, None).ok()).is_none_or(|f| f.writes.intersects(what))
@@ -302,7 +305,7 @@ impl Builder<'_, '_> {
     fn straight(&mut self, lines: usize) {
         use Opcode::*;
         for line in 0..lines {
-            let mut insts = self.work(SILENT, None);
+            let mut insts = self.work(UNUSED_FLAGS, None);
             if self.draws.one_in(4) {
                 let opcode =
                     self.draws.pick([BRA, BRA, BRA, BRA_LOOP, BRA_NOT, BRA_NOT, BRA_NOT, BRA_LOOP_NOT, CALL, CALL_NOT]);
@@ -334,7 +337,7 @@ impl Builder<'_, '_> {
         let steps = (!self.draws.one_in(3)).then_some(&steps);
         self.line(&[Inst::new(Opcode::MOV_I).with(f::DST, COUNTER).with(f::IMM19, trips)]);
         for line in 0..=lines {
-            let other = if steps.is_none() && self.draws.one_in(8) { c } else { SILENT };
+            let other = if steps.is_none() && self.draws.one_in(8) { c } else { UNUSED_FLAGS };
             let mut insts = self.work(other, steps);
             if line == counts {
                 if by_register {
@@ -351,7 +354,7 @@ impl Builder<'_, '_> {
                     let opcode = if step % 16 == 0 { rows } else { self.draws.pick([LDAS_I, STAS_I]) };
                     let inst = Inst::random(opcode, &mut || self.draws.bits());
                     let field = if matches!(opcode, LDAVH_I | LDAS_I) { f::SRC1 } else { f::DST };
-                    let (hot, step) = ((HOT + number) as u64, step as u64);
+                    let (hot, step) = ((FIRST_LOOP_ADDRESS + number) as u64, step as u64);
                     insts.retain(|inst| inst.unit() != Unit::Address);
                     insts.push(inst.with(field, hot).with(f::IMM, step).with(f::CDST, c));
                 }
@@ -370,30 +373,32 @@ impl Builder<'_, '_> {
     /// next group, and the exit. Returns the word address of that branch.
     fn end(&mut self, again: u64, group_bytes: usize) -> u32 {
         let number = |n: usize, draws: &mut Draws<'_>| draws.below(n) as u64;
-        self.line(&[Inst::new(Opcode::MOV_R_M).with(f::DST, 30).with(f::SRC1, (SCALARS + DUMP) as u64)]);
-        self.line(&[Inst::new(Opcode::MOV_A_R).with(f::DST, DUMP as u64).with(f::SRC1, 30)]);
+        self.line(&[Inst::new(Opcode::MOV_R_M).with(f::DST, 30).with(f::SRC1, (SCALARS + DUMP_STREAM) as u64)]);
+        self.line(&[Inst::new(Opcode::MOV_A_R).with(f::DST, DUMP_STREAM as u64).with(f::SRC1, 30)]);
         let all = self.draws.one_in(6);
         for k in 0..if all { 62 } else { 4 + self.draws.below(14) } {
             let k = if all { k } else { self.draws.below(62) };
             let (opcode, step, from) = if k < 32 { (Opcode::STAVH_I, 16, k) } else { (Opcode::STAS_I, 4, k - 32) };
-            let store = Inst::new(opcode).with(f::DST, DUMP as u64).with(f::IMM, step).with(f::CDST, SILENT);
+            let store =
+                Inst::new(opcode).with(f::DST, DUMP_STREAM as u64).with(f::IMM, step).with(f::CDST, UNUSED_FLAGS);
             self.line(&[store.with(f::SRC1, from as u64)]);
         }
         // These stores cover the bytes of one group in the stored stream. The last store sets the
         // flag that ends the loop over the groups.
         let stores = group_bytes.div_ceil(ROW);
         for k in 0..stores {
-            let c = if k + 1 == stores { 0 } else { SILENT };
-            let store =
-                Inst::new(Opcode::STAVH_I).with(f::DST, WRITTEN as u64).with(f::IMM, group_bytes.min(ROW) as u64);
+            let c = if k + 1 == stores { 0 } else { UNUSED_FLAGS };
+            let store = Inst::new(Opcode::STAVH_I)
+                .with(f::DST, WRITTEN_STREAM as u64)
+                .with(f::IMM, group_bytes.min(ROW) as u64);
             let from = number(32, self.draws);
             self.line(&[store.with(f::SRC1, from).with(f::CDST, c)]);
         }
         let branch = self.words.len() as u32 + 3;
         let back = (again as i64 - i64::from(branch / 4 * 4)) / 4;
         let bra = Inst::new(Opcode::BRA_NOT).with(f::COND, 0).with(f::SLCT, AEF).with(f::BTARG, back as u64);
-        let load = Inst::new(Opcode::LDAVH_I).with(f::DST, number(32, self.draws)).with(f::SRC1, READ as u64);
-        self.line(&[load.with(f::IMM, 16).with(f::CDST, SILENT), bra]);
+        let load = Inst::new(Opcode::LDAVH_I).with(f::DST, number(32, self.draws)).with(f::SRC1, READ_STREAM as u64);
+        self.line(&[load.with(f::IMM, 16).with(f::CDST, UNUSED_FLAGS), bra]);
         self.line(&[]);
         self.line(&[Inst::new(Opcode::EXIT)]);
         branch

@@ -231,7 +231,7 @@ pub fn compare(request: &Request, patience: &Patience) -> Verdict {
     let is_run = |(_, outcome): &(Route, Outcome)| !matches!(outcome, Outcome::Refused(_));
     let (runs, refused): (Vec<_>, Vec<_>) = ROUTES.iter().map(|route| (*route, on(route))).partition(is_run);
     let Some(((reference, first), others)) = runs.split_first() else { return Verdict::Refused };
-    let has_turns = TURNS.iter().any(|word| request.text.contains(word));
+    let has_turns = INTERLEAVING_TOKENS.iter().any(|word| request.text.contains(word));
     let is_generic = has_generic_access(&request.text);
     let differs = |(route, outcome): &&(Route, Outcome)| {
         let is_space_unknown = is_generic || is_object(*route);
@@ -333,7 +333,7 @@ fn undefined(request: &Request, patience: &Patience, is_limited: bool, is_object
 }
 
 /// Parts of PTX mnemonics at which an item may wait while other items of the block run.
-const TURNS: [&str; 6] = ["atom.", "red.", ".volatile", ".relaxed", ".acquire", ".release"];
+const INTERLEAVING_TOKENS: [&str; 6] = ["atom.", "red.", ".volatile", ".relaxed", ".acquire", ".release"];
 
 /// Parts of the names of special registers whose values differ between launches.
 const CLOCKS: [&str; 5] = ["%clock", "%globaltimer", "%pm", "%smid", "%gridid"];

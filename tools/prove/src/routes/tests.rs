@@ -72,7 +72,7 @@ fn traps_may_differ_in_an_unknown_space_or_in_the_layout_of_an_object() {
 }
 
 #[test]
-fn outcomes_of_routes_are_told_apart() {
+fn distinguishes_outcomes_of_routes() {
     let done = |byte| Outcome::Done(vec![vec![0, byte]]);
     let trap = |kind, thread| Outcome::Trapped(kind, Some([[0; 3], [thread, 0, 0]]));
     assert!(done(1).agrees(&done(1), false, false) && !done(1).agrees(&done(2), true, false));
@@ -115,7 +115,7 @@ fn mutants_are_read_and_differ_from_their_text() {
 
 /// The JSON line of a request must contain everything that the launch needs.
 #[test]
-fn lines_hold_the_whole_launch() {
+fn json_lines_contain_the_whole_launch() {
     let request = memory::draw(3, 4);
     let line = line(&request, "a", Some(&[vec![1, 255]]));
     assert_eq!(line["expect"], json!(["01ff"]));

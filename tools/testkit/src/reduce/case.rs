@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_kernel_is_no_case() {
+    fn rejects_malformed_kernels() {
         for text in ["", "kernel @k() {\n}\n", "kernel @k() {\n^a:\n  ret\n}\nkernel @l() {\n^a:\n  ret\n}\n"] {
             assert!(
                 Case::read(text.to_owned(), Launch { shape: Shape::from(1), args: Vec::new(), aliases: Vec::new() })

@@ -9,7 +9,7 @@ use crate::runlines;
 use crate::trial::{Failure, FailureKind, Launch, Trial};
 use halfbyte::Module;
 use halfbyte::args::bind::{RetainedBuffers, bind_after};
-use halfbyte::args::{Loader, brief};
+use halfbyte::args::{Loader, shortened};
 use halfbyte::launch::{Engine, Evaluation, evaluate, given};
 use halfbyte::pipeline::Options;
 use halfbyte::report::Report;
@@ -119,7 +119,7 @@ pub fn suspects(module: &Module, loader: &Loader, question: SearchOptions<'_>) -
     if let Some(name) = question.kernel.filter(|name| !kernels.iter().any(|kernel| kernel.name == *name)) {
         let there: Vec<String> = kernels.iter().map(|kernel| format!("@{}", kernel.name)).collect();
         let there = there.join(", ");
-        return Err(FindError::Kernel { file: module.file().to_owned(), name: brief(name), there });
+        return Err(FindError::Kernel { file: module.file().to_owned(), name: shortened(name), there });
     }
     let lines = runlines::read(module.text()).map_err(report)?;
     let mut suspects = Vec::new();
@@ -132,7 +132,8 @@ pub fn suspects(module: &Module, loader: &Loader, question: SearchOptions<'_>) -
         for launch in run.launches() {
             let (name, place) = &launch.kernel;
             let Some(kernel) = module.ir().kernel(name) else {
-                let unknown = halfbyte_ir::Diagnostic::new(*place, format!("there is no kernel `@{}`", brief(name)));
+                let unknown =
+                    halfbyte_ir::Diagnostic::new(*place, format!("there is no kernel `@{}`", shortened(name)));
                 return Err(report(vec![unknown]));
             };
             let params = given(kernel);

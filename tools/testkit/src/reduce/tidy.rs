@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_nothing_goes() {
+    fn removes_dead_code() {
         let text = tidied(
             "kernel @k(%a: i32, %y: inout i32) {\n^entry:\n  %c = const.i1 1\n  %v = load %y\n  br_if %c, ^on(%a), ^on(%a)\n\
              ^on(%p: i32):\n  %w = add.i32 %v, %p\n  store %p, %y\n  br ^end(%p, %p)\n^end(%q: i32, %r: i32):\n  store %r, %y[1]\n  ret\n\

@@ -510,7 +510,7 @@ mod tests {
     }
 
     #[test]
-    fn what_must_not_be_there_is_looked_for_between_matches() {
+    fn not_lines_search_between_matches() {
         assert_eq!(wrong(&[(CheckKind::Not, "mul"), (CheckKind::Check, "add r1")]), None);
         assert_eq!(wrong(&[(CheckKind::Check, "mul"), (CheckKind::Not, "mul"), (CheckKind::Not, "sub")]), None);
         let (message, notes) =

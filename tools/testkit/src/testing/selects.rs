@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_are_nothing_are_errors() {
+    fn rejects_unknown_names() {
         for name in ["IMADD", "IMA", "int_madd", "vp1::int_mad", ""] {
             for (wanted, unwanted) in [(vec![name], vec![]), (vec![], vec![name])] {
                 let error = selects(MAD, halfbyte::HALU, &wanted, &unwanted).unwrap_err();

@@ -66,7 +66,7 @@ impl rules::Context for Lowering<'_> {
     }
 
     fn zero_reg(&mut self) -> Reg {
-        Reg::new(self.out.number(0))
+        Reg::new(self.out.constant_reg(0))
     }
 
     fn imm(&mut self, bits: u32) -> Src {
@@ -234,15 +234,15 @@ impl rules::Context for Lowering<'_> {
     }
 
     fn half_one(&mut self, ty: Type) -> Reg {
-        Reg::new(self.out.number(if is_bf16(ty) { 0x3f80_3f80 } else { 0x3c00_3c00 }))
+        Reg::new(self.out.constant_reg(if is_bf16(ty) { 0x3f80_3f80 } else { 0x3c00_3c00 }))
     }
 
     fn half_minus_one(&mut self, ty: Type) -> Reg {
-        Reg::new(self.out.number(if is_bf16(ty) { 0xbf80_bf80 } else { 0xbc00_bc00 }))
+        Reg::new(self.out.constant_reg(if is_bf16(ty) { 0xbf80_bf80 } else { 0xbc00_bc00 }))
     }
 
     fn half_minus_zero(&mut self) -> Reg {
-        Reg::new(self.out.number(0x8000_8000))
+        Reg::new(self.out.constant_reg(0x8000_8000))
     }
 
     fn half_zero_addend(&mut self, flags: FloatFlags) -> Reg {
@@ -304,12 +304,12 @@ impl rules::Context for Lowering<'_> {
     // Constructors of video instructions.
 
     fn video(&mut self, op: &Video, ty: Type, sign: &Sign, a: Reg, b: Reg) -> Reg {
-        let zero = self.out.number(0);
+        let zero = self.out.constant_reg(0);
         self.video_inst(*op, ty, *sign, &[], [a.word(0), b.word(0), zero])
     }
 
     fn video_sat(&mut self, op: &Video, ty: Type, sign: &Sign, a: Reg, b: Reg) -> Reg {
-        let zero = self.out.number(0);
+        let zero = self.out.constant_reg(0);
         self.video_inst(*op, ty, *sign, &[Token::Sat], [a.word(0), b.word(0), zero])
     }
 

@@ -536,7 +536,7 @@ impl rules::Context for Lowering<'_> {
 
     fn load(&mut self, ty: Type, stream: u32) -> Reg {
         let bytes = ty.bytes();
-        let step = if self.streams.stays(stream) { 0 } else { bytes };
+        let step = if self.streams.has_fixed_cursor(stream) { 0 } else { bytes };
         match bytes {
             16 => self.load_vector(stream, step),
             4 => self.load_word(stream, step),
@@ -555,7 +555,7 @@ impl rules::Context for Lowering<'_> {
         let data = rules::constructor_src(self, value);
         let data = self.reg_of(data);
         let bytes = ty.bytes();
-        let step = if self.streams.stays(stream) { 0 } else { bytes };
+        let step = if self.streams.has_fixed_cursor(stream) { 0 } else { bytes };
         match bytes {
             16 => self.store_at(Opcode::STAVH_I, data, stream, step),
             4 => self.store_at(Opcode::STAS_I, data, stream, step),

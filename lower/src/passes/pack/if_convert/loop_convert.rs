@@ -419,5 +419,5 @@ impl<'a> Converter<'a> {
 /// Returns the trip count for accesses before the exit test if `before`, otherwise for accesses
 /// after the exit test.
 fn trips(way: &Counted, before: bool) -> Option<TripCount> {
-    if before { way.before.clone() } else { Some(way.behind.clone()) }
+    if before { way.before.clone() } else { Some(way.stays_count.clone()) }
 }

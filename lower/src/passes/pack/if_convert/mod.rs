@@ -75,7 +75,7 @@ pub(super) struct Converted {
     pub counts: Vec<Count>,
     /// Branches that were not converted: the block of the source, and the block of the converted
     /// kernel that the branch ends.
-    pub stayed: Vec<(Block, Block)>,
+    pub unconverted_branches: Vec<(Block, Block)>,
 }
 
 /// Converts the control flow of a kernel.
@@ -123,7 +123,7 @@ pub(super) fn convert(analyses: Analyses<'_>) -> Converted {
     head.append(&mut kernel.blocks[entry].insts);
     kernel.blocks[entry].insts = head;
     kernel.layout = layout;
-    Converted { kernel, sites, masked, gates, counts, stayed }
+    Converted { kernel, sites, masked, gates, counts, unconverted_branches: stayed }
 }
 
 /// Returns, for each loop, the values that are defined in the loop and used outside of it.

@@ -345,7 +345,7 @@ impl Registers {
     }
 
     /// Reads a register: a fixed one, or one of four consecutive registers that an index selects.
-    fn chosen(
+    fn read_selected(
         &mut self,
         e: &mut Emitter<'_, '_>,
         index: Index<Word>,
@@ -441,8 +441,8 @@ impl Registers {
                 let value = e.bytes_value(bytes);
                 self.set(e, VariableHome::V(n), value);
             }
-            Write::VWhere { when: Word::Const(0), .. } => {}
-            Write::VWhere { when, index, value } => {
+            Write::ConditionalV { when: Word::Const(0), .. } => {}
+            Write::ConditionalV { when, index, value } => {
                 let value = e.bytes_value(value);
                 self.set_where(e, when, index, value);
             }
@@ -504,13 +504,13 @@ impl<'a, 'f> Reader<Emitter<'a, 'f>> for Registers {
         if let Index::Fixed(R_ZERO) = n {
             return Word::Const(0);
         }
-        let value = self.chosen(e, n, |registers, e, n| {
+        let value = self.read_selected(e, n, |registers, e, n| {
             if n == R_ZERO { e.value(Word::Const(0)) } else { registers.get(e, VariableHome::R(n)) }
         });
         e.any(value)
     }
     fn v(&mut self, e: &mut Emitter<'a, 'f>, n: Index<Word>) -> Bytes {
-        Bytes::Value(self.chosen(e, n, |registers, e, n| registers.get(e, VariableHome::V(n))))
+        Bytes::Value(self.read_selected(e, n, |registers, e, n| registers.get(e, VariableHome::V(n))))
     }
     fn vx(&mut self, e: &mut Emitter<'a, 'f>) -> Bytes { Bytes::Value(self.get(e, VariableHome::Vx)) }
     fn va(&mut self, e: &mut Emitter<'a, 'f>) -> Wide {
@@ -523,7 +523,7 @@ impl<'a, 'f> Reader<Emitter<'a, 'f>> for Registers {
         if let Index::Fixed(n) = n {
             return self.address(e, n);
         }
-        let value = self.chosen(e, n, |registers, e, n| {
+        let value = self.read_selected(e, n, |registers, e, n| {
             let word = registers.address(e, n);
             e.value(word)
         });

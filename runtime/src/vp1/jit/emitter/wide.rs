@@ -302,7 +302,7 @@ impl Emitter<'_, '_> {
                 let zero = Narrow::Halves([self.vector_of(HALVES, 0); 2]);
                 self.dot((a, b), (zero, zero))
             }
-            Lanes::Sum(sum) => self.total(sum),
+            Lanes::Sum(sum) => self.compute_sum(sum),
             Lanes::FloorWords(words, floor) => {
                 let floor = self.vector_of(WORDS, floor.into());
                 map(self, words, |e, x| e.b.ins().smax(x, floor))
@@ -329,7 +329,7 @@ impl Emitter<'_, '_> {
     }
 
     /// Computes all deferred operations except the left shift.
-    fn settled(&mut self, wide: Wide) -> Wide {
+    fn without_deferred(&mut self, wide: Wide) -> Wide {
         match wide.lanes {
             Lanes::FloorHalves(halves, floor) => {
                 Wide { lanes: Lanes::Halves(self.floored(halves, floor, wide)), ..wide }
@@ -346,7 +346,7 @@ impl Emitter<'_, '_> {
 
     /// Computes a product that is deferred, alone or in a sum.
     fn settled_product(&mut self, wide: Wide) -> Wide {
-        if let Lanes::Product(..) | Lanes::Sum(_) = wide.lanes { self.settled(wide) } else { wide }
+        if let Lanes::Product(..) | Lanes::Sum(_) = wide.lanes { self.without_deferred(wide) } else { wide }
     }
 
     fn halves_of_product(&mut self, a: Narrow, b: Narrow) -> [Value; 2] {
@@ -355,7 +355,7 @@ impl Emitter<'_, '_> {
     }
 
     /// Interleaves the components of two vectors. Returns four `i16x8`.
-    fn mixed(&mut self, a: Narrow, b: Narrow) -> [Value; 4] {
+    fn interleave_lanes(&mut self, a: Narrow, b: Narrow) -> [Value; 4] {
         match (a, b) {
             (Narrow::Bytes(a, signed), Narrow::Bytes(b, other)) if signed == other => {
                 let [low, high] = [0, 8].map(|first| self.shuffle(a, b, interleaved(first, 1)));
@@ -374,7 +374,7 @@ impl Emitter<'_, '_> {
 
     /// Computes the sum `a * b + c * d` as four `i32x4`.
     fn dot(&mut self, (a, b): (Narrow, Narrow), (c, d): (Narrow, Narrow)) -> [Value; 4] {
-        let (x, y) = (self.mixed(a, c), self.mixed(b, d));
+        let (x, y) = (self.interleave_lanes(a, c), self.interleave_lanes(b, d));
         self.dot_of_mixed(x, y)
     }
 
@@ -392,7 +392,7 @@ impl Emitter<'_, '_> {
             })
         };
         let ([p, q], [r, s]) = (above(0), above(8));
-        let y = self.mixed(b, d);
+        let y = self.interleave_lanes(b, d);
         self.dot_of_mixed([p, q, r, s], y)
     }
 
@@ -406,7 +406,7 @@ impl Emitter<'_, '_> {
     }
 
     /// Computes a deferred sum as four `i32x4`.
-    fn total(&mut self, Sum { base, sum, product, scale }: Sum) -> [Value; 4] {
+    fn compute_sum(&mut self, Sum { base, sum, product, scale }: Sum) -> [Value; 4] {
         let product = product.map(|(a, b)| {
             // The value range of a deferred product is known only if both factors are bytes.
             let fits = |narrow: Narrow| matches!(narrow, Narrow::Bytes(..));
@@ -537,7 +537,7 @@ impl Emitter<'_, '_> {
         let (a, b) = (a.unshifted(), b.unshifted());
         let corners = [a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high];
         let within = corners.iter().fold((i64::MAX, i64::MIN), |bounds, &corner| union(bounds, (corner, corner)));
-        let (a, b) = (self.settled(a), self.settled(b));
+        let (a, b) = (self.without_deferred(a), self.without_deferred(b));
         if let (Some(x), Some(y)) = (self.narrow_of(a), self.narrow_of(b)) {
             return Wide { shift, ..Wide::new(Lanes::Product(x, y), within) };
         }
@@ -554,7 +554,7 @@ impl Emitter<'_, '_> {
     }
 
     pub(crate) fn shl_wide(&mut self, wide: Wide, count: u32) -> Wide {
-        let wide = if let Lanes::Product(..) = wide.lanes { wide } else { self.settled(wide) };
+        let wide = if let Lanes::Product(..) = wide.lanes { wide } else { self.without_deferred(wide) };
         match wide.shift + count {
             32.. => Wide::constant(0),
             shift => Wide { shift, ..wide },
@@ -577,7 +577,7 @@ impl Emitter<'_, '_> {
                 let word = self.word_sar(word, Word::Const(count));
                 return Wide::new(Lanes::Splat(word), bounds);
             }
-            let settled = if let Lanes::FloorHalves(..) = wide.lanes { self.settled(wide) } else { wide };
+            let settled = if let Lanes::FloorHalves(..) = wide.lanes { self.without_deferred(wide) } else { wide };
             if settled.is_narrow()
                 && let Some(halves) = self.halves(settled)
             {
@@ -610,7 +610,7 @@ impl Emitter<'_, '_> {
         if let Some(count) = counts.constant_value() {
             return self.sar_wide(wide, count as u32 & 15);
         }
-        let (wide, counts) = (self.settled(wide), self.settled(counts));
+        let (wide, counts) = (self.without_deferred(wide), self.without_deferred(counts));
         let (low, high) = wide.bounds();
         let is_narrow = wide.is_narrow() && counts.is_narrow() && fits_half((low, high));
         if is_narrow && let (Some(x), Some(n)) = (self.halves(wide), self.halves(counts)) {
@@ -666,7 +666,7 @@ impl Emitter<'_, '_> {
         bounds: (i64, i64),
         f: impl Fn(&mut Emitter<'_, '_>, bool, Value, Value) -> Value,
     ) -> Wide {
-        let (a, b) = (self.settled(a), self.settled(b));
+        let (a, b) = (self.without_deferred(a), self.without_deferred(b));
         match Self::common_width(a, b) {
             (Width::Byte, signed) => {
                 let (x, y) = (self.as_bytes(a), self.as_bytes(b));
@@ -697,7 +697,7 @@ impl Emitter<'_, '_> {
             if x.1 <= floor.into() {
                 return b;
             }
-            let a = self.settled(a);
+            let a = self.without_deferred(a);
             if a.as_bytes().is_none()
                 && a.is_narrow()
                 && fits_half(union(x, y))
@@ -780,10 +780,10 @@ impl Emitter<'_, '_> {
     pub(crate) fn select_wide(&mut self, p: Mask, a: Wide, b: Wide) -> Wide {
         match (p, a.lanes, b.lanes) {
             (Mask::Bits(Word::Const(0)), ..) => return b,
-            (_, Lanes::Splat(x), Lanes::Splat(y)) if a.shift == b.shift && same(x, y) => return a,
+            (_, Lanes::Splat(x), Lanes::Splat(y)) if a.shift == b.shift && are_equal(x, y) => return a,
             _ => {}
         }
-        let (a, b) = (self.settled(a), self.settled(b));
+        let (a, b) = (self.without_deferred(a), self.without_deferred(b));
         let bounds = union(exact_bounds(a), exact_bounds(b));
         match Self::common_width(a, b) {
             (Width::Byte, _) => {
@@ -810,7 +810,7 @@ impl Emitter<'_, '_> {
 
     /// Compares two vectors for equality or for the order of signed integers.
     pub(crate) fn compare_wide(&mut self, cond: IntCC, a: Wide, b: Wide) -> Mask {
-        let (a, b) = (self.settled(a), self.settled(b));
+        let (a, b) = (self.without_deferred(a), self.without_deferred(b));
         match Self::common_width(a, b) {
             (Width::Byte, signed) => {
                 let (x, y) = (self.as_bytes(a), self.as_bytes(b));
@@ -832,7 +832,7 @@ impl Emitter<'_, '_> {
         if let Some(value) = wide.constant_value() {
             return Bytes::Const([value as u8; 16]);
         }
-        let wide = self.settled(wide);
+        let wide = self.without_deferred(wide);
         if let Some(bytes) = wide.as_bytes() {
             return Bytes::Value(bytes);
         }
@@ -879,7 +879,7 @@ fn product_of_bytes(a: Narrow, b: Narrow) -> (i64, i64) {
 }
 
 /// Returns `true` if two 32-bit words are known to be equal.
-fn same(a: Word, b: Word) -> bool {
+fn are_equal(a: Word, b: Word) -> bool {
     match (a, b) {
         (Word::Const(a), Word::Const(b)) => a == b,
         (Word::Value(a, _), Word::Value(b, _)) => a == b,

@@ -301,7 +301,7 @@ impl Lowering<'_> {
 
     /// Emits the code that computes a register with two factors. Returns the register that the loop
     /// reads, and the register that the code writes.
-    pub(in crate::vp1::lowering) fn put_together(&mut self, word: &FactorWord) -> (VReg, Reg) {
+    pub(in crate::vp1::lowering) fn compute_factor_word(&mut self, word: &FactorWord) -> (VReg, Reg) {
         self.out.loc = word.loc;
         let [low, high] = word.scalars.map(|scalar| {
             if scalar.times == 0 {
@@ -328,7 +328,7 @@ impl Lowering<'_> {
 
     /// Returns a register for a vector in a pair. A uniform vector gets a copy for each pair, so
     /// that the loop over groups needs no moves.
-    fn own(&mut self, value: Value) -> Reg {
+    fn copy_for_pair(&mut self, value: Value) -> Reg {
         let src = rules::constructor_src(self, value);
         let reg = self.reg_of(src);
         let Some(vreg) = reg.vreg.filter(|_| self.uniform.has(self.kernel, value)) else { return reg };
@@ -360,7 +360,7 @@ impl Lowering<'_> {
         a: Src,
         b: Src,
     ) -> VReg {
-        let limit = self.own(limit);
+        let limit = self.copy_for_pair(limit);
         let [a, b] = [a, b].map(|src| self.reg_of(src));
         let not = flag.is_some_and(|flag| flag.not);
         let table = if not { (table & 0b0101) << 1 | (table & 0b1010) >> 1 } else { table };

@@ -208,17 +208,21 @@ impl Facts<'_> {
         let terms: ArrayVec<Term, MAX_TERMS> =
             sum.terms.iter().map(|term| Term { times: term.times << scale, ..*term }).collect();
         let whole = 1 << shift;
-        let plain = [false, true].map(|in_pairs| Way { in_pairs, base: NOTHING, without: None, number });
+        let plain = [false, true].map(|in_pairs| Arrangement { in_pairs, base: NOTHING, without: None, number });
         let base_terms = terms.iter().enumerate().filter(|(_, term)| term.by.is_none() && term.times == whole);
-        let base_terms = base_terms.map(|(at, term)| Way {
+        let base_terms = base_terms.map(|(at, term)| Arrangement {
             in_pairs: true,
             base: Operand::Byte(term.byte),
             without: Some(at),
             number,
         });
         let is_base = number != 0 && number % whole == 0 && byte_sign(number / whole).is_some();
-        let base_number =
-            is_base.then(|| Way { in_pairs: true, base: Operand::Number(number / whole), without: None, number: 0 });
+        let base_number = is_base.then(|| Arrangement {
+            in_pairs: true,
+            base: Operand::Number(number / whole),
+            without: None,
+            number: 0,
+        });
         let with_base = base_terms.chain(base_number).filter(|_| half == Half::High);
         let ways = plain.into_iter().chain(with_base).filter_map(|way| self.steps(&terms, way));
         let ((steps, constants), chain) = ways.min_by_key(|(cost, _)| *cost)?;
@@ -227,7 +231,7 @@ impl Facts<'_> {
 
     /// Returns the terms of a sum in an order that instructions can add, with the number of terms
     /// and the number of registers that their constants need.
-    fn steps(&self, terms: &[Term], way: Way) -> Option<((usize, usize), Chain)> {
+    fn steps(&self, terms: &[Term], way: Arrangement) -> Option<((usize, usize), Chain)> {
         let mut pairs = ArrayVec::<Pair, MAX_STEPS>::new();
         let mut alone = ArrayVec::<(Term, Option<Weighted>), MAX_TERMS>::new();
         let is_fresh = |weighted: &Weighted| self.uses.is_fresh(self.kernel, weighted.byte.value);
@@ -334,7 +338,7 @@ type Cost = (usize, usize, u32);
 
 /// Choices for the arrangement of a sum as instructions.
 #[derive(Clone, Copy)]
-struct Way {
+struct Arrangement {
     in_pairs: bool,
     base: Operand,
     /// Index of the term that is the base and so needs no product of its own.
