@@ -47,8 +47,8 @@ const BYTES: &str = "GB/s";
 const VECTORS: &str = "Mvectors/s";
 const ITEMS: &str = "Mitems/s";
 
-/// Minimum ratio of the speed of a PTX kernel to that of C code with 128-bit vectors. [`LEAST_V3`]
-/// is the minimum ratio to C code with vectors of any width. [`MEAN`] is the minimum geometric mean
+/// Minimum ratio of the speed of a PTX kernel to that of C code with 128-bit vectors. [`MIN_RATIO_V3`]
+/// is the minimum ratio to C code with vectors of any width. [`MIN_MEAN_RATIO`] is the minimum geometric mean
 /// of the ratios to C code with 128-bit vectors.
 const MIN_RATIO_V2: f64 = 0.6;
 const MIN_RATIO_V3: f64 = 0.35;

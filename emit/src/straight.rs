@@ -8,7 +8,7 @@ use halfbyte_isel::straight::SingleBlockCode;
 use crate::emitter::{Emitter, KernelCode, downcast};
 use crate::error::LayoutError;
 
-/// Emitter of [`StraightCode`].
+/// Emitter of [`SingleBlockCode`].
 #[derive(Clone, Copy, Debug)]
 pub struct Straight;
 
