@@ -1,12 +1,10 @@
-//! Compile-time benchmark: ops per second on one thread from text to machine code, and the time of
-//! each stage.
+//! Compile-time benchmark: ops per second on one thread from text to machine code, and the time of each stage.
 //!
-//! The module has 2,000 generated kernels of about 40 ops on `f16x2`, `i8x4` and `i32`, with loads
-//! and stores, branches and loops. The output line `compile` measures the whole pipeline from text
-//! to an object file. The other output lines measure its stages; `verify` is part of `read`. The
-//! time of a stage on a kernel is the minimum of several rounds, to exclude the effects of other
-//! processes. `language` measures the front end on the kernels of `examples/known`, which are
-//! written in the kernel language.
+//! The module has 2,000 generated kernels of about 40 ops on `f16x2`, `i8x4` and `i32`, with loads and stores, branches
+//! and loops. The output line `compile` measures the whole pipeline from text to an object file. The other output lines
+//! measure its stages; `verify` is part of `read`. The time of a stage on a kernel is the minimum of several rounds, to
+//! exclude the effects of other processes. `language` measures the front end on the kernels of `examples/known`, which
+//! are written in the kernel language.
 #![allow(clippy::unwrap_used)]
 
 use std::fs;
@@ -53,8 +51,7 @@ fn main() {
     println!("language ours={:.3} Mops/s", language() / 1e6);
 }
 
-/// Returns the number of IR ops per second that the front end generates from the kernels of
-/// `examples/known`.
+/// Returns the number of IR ops per second that the front end generates from the kernels of `examples/known`.
 fn language() -> f64 {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/known");
     let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());

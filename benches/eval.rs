@@ -11,8 +11,7 @@ use halfbyte::{Module, Shape};
 
 const ROUNDS: usize = 9;
 
-/// A kernel, its launch, the sizes of its buffers in bytes, and the maximum slowdown that race
-/// detection may cause.
+/// A kernel, its launch, the sizes of its buffers in bytes, and the maximum slowdown that race detection may cause.
 struct Case {
     name: &'static str,
     text: &'static str,

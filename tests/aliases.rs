@@ -1,5 +1,4 @@
-//! Tests of arguments that are aliases of other arguments: on the command line, in run lines, and
-//! in PTX kernels.
+//! Tests of arguments that are aliases of other arguments: on the command line, in run lines, and in PTX kernels.
 
 use std::fs;
 

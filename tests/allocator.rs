@@ -15,14 +15,12 @@ thread_local! {
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         BYTES.set(BYTES.get() + layout.size() as u64);
-        // SAFETY: the caller fulfils the contract of `GlobalAlloc::alloc`, which is that of the
-        // system allocator.
+        // SAFETY: the caller fulfils the contract of `GlobalAlloc::alloc`, which is that of the system allocator.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller fulfils the contract of `GlobalAlloc::dealloc`, which is that of the
-        // system allocator.
+        // SAFETY: the caller fulfils the contract of `GlobalAlloc::dealloc`, which is that of the system allocator.
         unsafe { System.dealloc(pointer, layout) }
     }
 }

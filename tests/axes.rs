@@ -1,5 +1,4 @@
-//! Tests of launches along several axes: the indices of items, the item whose trap is reported, and
-//! invalid calls.
+//! Tests of launches along several axes: the indices of items, the item whose trap is reported, and invalid calls.
 
 use std::fmt::Write as _;
 use std::num::NonZero;
@@ -57,8 +56,7 @@ const OPS: [&str; 21] = [
     "item_count",
 ];
 
-/// Returns a kernel that stores the result of each op as a 32-bit word, at the item's linear index
-/// in the launch.
+/// Returns a kernel that stores the result of each op as a 32-bit word, at the item's linear index in the launch.
 fn places(ops: &[&str]) -> Module {
     let mut text = "kernel @places(%y: out i32) {\n^entry:\n  %i = item_id\n".to_owned();
     let _ = writeln!(text, "  %n = const.i32 {}\n  %at = mul.i32 %i, %n", ops.len());
@@ -73,8 +71,7 @@ fn options(target: Target) -> Options {
     Options { several_axes: true, ..Options::new(target) }
 }
 
-/// All engines agree with the evaluator. Other tests compare the evaluator with the definition of
-/// the indices.
+/// All engines agree with the evaluator. Other tests compare the evaluator with the definition of the indices.
 #[test]
 fn all_engines_agree_on_indices() {
     // Tests each special register alone and all of them together, because native code depends on
@@ -157,8 +154,7 @@ fn the_trap_is_that_of_the_lowest_group() {
         at[0] + grid[0] * block[0] * (at[1] + grid[1] * block[1] * at[2])
     };
     for trapping in [[17, 40], [433, 432], [items - 1, 5000], [2600, 2591]] {
-        // Each item stores to its own element. The items in `trapping` compute an index that is out
-        // of bounds.
+        // Each item stores to its own element. The items in `trapping` compute an index that is out of bounds.
         let mut x: Vec<u32> = (0..items).collect();
         trapping.iter().for_each(|&number| x[linear(number) as usize] = u32::MAX / 8);
         let x: Vec<u8> = x.into_iter().flat_map(u32::to_le_bytes).collect();

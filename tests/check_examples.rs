@@ -72,8 +72,7 @@ fn change_stated_results(folder: &Path) -> usize {
             let other = if other("1") == last { other("2") } else { other("1") };
             let wrong = format!("{before}, {other}");
             assert_ne!(wrong, line);
-            // Removes all run lines except this launch and the launches before it on the same
-            // buffers.
+            // Removes all run lines except this launch and the launches before it on the same buffers.
             let first = text.lines().take(number + 1).collect::<Vec<_>>();
             let first = first.iter().rposition(|line| line.starts_with("; run:")).unwrap();
             let kept = |(n, old): (usize, &str)| match n == number {

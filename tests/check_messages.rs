@@ -107,8 +107,7 @@ fn names_and_values_that_do_not_fit_the_kernel() {
         30,
         "chelsea.npy: the array's dtype is uint8; f16x2 takes float16, uint16 or uint32",
     );
-    // The data file is in the folder of the text, because a run line may only read files in this
-    // folder.
+    // The data file is in the folder of the text, because a run line may only read files in this folder.
     let five = tempfile::Builder::new().suffix(".bin").tempfile_in(root().join("examples")).unwrap();
     std::fs::write(five.path(), [0; 5]).unwrap();
     let name = five.path().file_name().unwrap().display();

@@ -1,5 +1,4 @@
-//! Tests of the engine `cuda`, with a driver that executes kernels on the host, and without a
-//! driver.
+//! Tests of the engine `cuda`, with a driver that executes kernels on the host, and without a driver.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,8 +8,7 @@ use crate::common::{Called, halfbyte, halfbyte_on, halfbyte_with};
 /// PTX file of kernels whose tables are variables of the module.
 const TABLES: &str = "tests/ptx/data/tables.ptx";
 
-/// Returns the path of the driver `tests/cuda/on_host.rs`, which `cargo test` builds together with
-/// the program.
+/// Returns the path of the driver `tests/cuda/on_host.rs`, which `cargo test` builds together with the program.
 fn driver() -> PathBuf {
     let folder = Path::new(env!("CARGO_BIN_EXE_halfbyte")).parent().unwrap().join("examples");
     let name = format!("{}cuda_on_host{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);

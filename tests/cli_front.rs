@@ -1,5 +1,4 @@
-//! Tests of behaviour that all commands share: verbosity, colours, invalid calls, help, completions
-//! and manual pages.
+//! Tests of behaviour that all commands share: verbosity, colours, invalid calls, help, completions and manual pages.
 
 use std::path::Path;
 use std::process::Command;
@@ -137,8 +136,7 @@ fn colours_are_on_demand() {
     assert!(!halfbyte(&["--color=always", "isa", "HADD2"]).output().contains(ESCAPE));
 }
 
-/// Calls the program with a terminal as its output. Returns `None` if the program `script` is
-/// missing.
+/// Calls the program with a terminal as its output. Returns `None` if the program `script` is missing.
 fn on_terminal(call: &str) -> Option<Called> {
     let mut script = Command::new("script");
     script.args(["-qec", &format!("{} {call}", env!("CARGO_BIN_EXE_halfbyte")), "/dev/null"]);

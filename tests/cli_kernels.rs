@@ -281,8 +281,7 @@ fn a_closed_pipe_is_no_error() {
     assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// If no passes run, instruction selection converts constants that would otherwise have been
-/// folded.
+/// If no passes run, instruction selection converts constants that would otherwise have been folded.
 #[test]
 fn a_constant_is_converted_where_nothing_has_folded_it() {
     let text = "kernel @k(%y: out f64) {\n^entry:\n  %i = item_id\n  %c = const.f32 -3.5e22\n  %d = fcvt.f64 %c\n  \

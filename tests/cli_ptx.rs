@@ -168,8 +168,7 @@ fn text_is_the_same_whether_its_kernels_are_kept() {
         for more in [&[][..], &["-g"]] {
             let args = [&["compile", file, "--target", "ptx", "-o", "-"], more].concat();
             let alone = halfbyte(&args);
-            // With `--stats`, the program keeps all kernels in memory until the end, but the output
-            // is the same.
+            // With `--stats`, the program keeps all kernels in memory until the end, but the output is the same.
             let kept = halfbyte(&[&args[..], &["--stats"]].concat());
             assert_eq!(alone.output(), kept.out, "{args:?}");
             assert_eq!(alone.out.contains(".loc"), !more.is_empty());

@@ -163,8 +163,7 @@ fn programs_have_labels_and_errors_have_places() {
     called.fails(1, "not a 32-bit word; expected 0x and 8 hexadecimal digits");
 }
 
-/// Returns a kernel in which each item loads an element of type `ty` and stores `words` 32-bit
-/// words.
+/// Returns a kernel in which each item loads an element of type `ty` and stores `words` 32-bit words.
 fn spread(ty: &str, words: u32) -> String {
     let value = if ty == "i32" { "x[i]" } else { "zext.i32(x[i])" };
     format!(

@@ -1,5 +1,4 @@
-//! Tests of the command `halfbyte corpus`: the outcome of each launch, and the reason for the
-//! outcome.
+//! Tests of the command `halfbyte corpus`: the outcome of each launch, and the reason for the outcome.
 
 use std::io::Write;
 
@@ -96,8 +95,7 @@ fn errors_are_expected_by_their_kinds() {
     assert_eq!(error(ADD, &short, "out-of-bounds-global").0, 0);
     assert_eq!(error(ADD, &short, "misaligned").1, "not run");
     assert_eq!(error(ADD, &full, "misaligned"), (1, "not equal".into(), "no error `misaligned`".into()));
-    // An invalid text causes the error `type`, which the launch expects. An unsupported text does
-    // not.
+    // An invalid text causes the error `type`, which the launch expects. An unsupported text does not.
     assert_eq!(error(&ADD.replace("add.u32", "add.u33"), &full, "type").0, 0);
     assert_eq!(error(&ADD.replace("add.u32", "add.u33"), &full, "budget").1, "not run");
     assert_eq!(error(&ADD.replace("ret;", "setmaxnreg.inc.sync.aligned.u32 40;\nret;"), &full, "type").1, "not read");
@@ -216,8 +214,7 @@ fn launches_of_matrices_come_as_expected() {
     }
 }
 
-/// Runs launches of cooperative kernels with and without race detection, including launches that
-/// must fail.
+/// Runs launches of cooperative kernels with and without race detection, including launches that must fail.
 #[test]
 fn cooperative_launches_give_their_expected_results() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/vectors");
@@ -257,8 +254,7 @@ fn figure(output: &str, name: &str) -> u64 {
     line.split_whitespace().next().unwrap().replace(',', "").parse().unwrap()
 }
 
-/// Random mutants of the project's launches and of compiler output give the same results on every
-/// route.
+/// Random mutants of the project's launches and of compiler output give the same results on every route.
 #[test]
 fn mutants_agree_on_every_route() {
     let count = std::env::var("HALFBYTE_MUTANTS").unwrap_or_else(|_| "250".to_owned());

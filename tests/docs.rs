@@ -47,8 +47,7 @@ impl<'a> Block<'a> {
     }
 }
 
-/// Returns a page with the present output after every command of its `sh` blocks, and the number of
-/// commands.
+/// Returns a page with the present output after every command of its `sh` blocks, and the number of commands.
 fn renewed(text: &str) -> (String, usize) {
     let (mut out, mut commands) = (String::new(), 0);
     let mut block: Option<Block<'_>> = None;
@@ -111,8 +110,7 @@ fn commands_print_what_the_documents_say() {
     assert!(all >= 40, "{all} commands");
 }
 
-/// Every command that the test does not run has one of the known reasons, for example that it needs
-/// a GPU.
+/// Every command that the test does not run has one of the known reasons, for example that it needs a GPU.
 #[test]
 fn every_command_is_run() {
     const REASONS: [&str; 5] = ["build", "gpu", "cluster", "nightly", "compiler"];
@@ -142,8 +140,7 @@ fn ci_runs_the_test_command() {
     assert!(ci.lines().any(|line| line == test), "CI does not run `{test}`");
 }
 
-/// The tour shows the kernel of the example file, and the Rust code of the tour is the code of this
-/// test.
+/// The tour shows the kernel of the example file, and the Rust code of the tour is the code of this test.
 #[test]
 fn the_tour_shows_the_example() -> Result<(), Box<dyn std::error::Error>> {
     let root = root();

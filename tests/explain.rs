@@ -1,9 +1,7 @@
-//! Tests of `explain`: cases with their complete expected output, and properties of the explanation
-//! of every rule.
+//! Tests of `explain`: cases with their complete expected output, and properties of the explanation of every rule.
 //!
-//! The first line of a file in `tests/explain/` is `; explain: AT TARGET`. The expected output is
-//! at the end of the file, in the lines that begin with `;=`. `HALFBYTE_BLESS=1` updates the
-//! expected outputs.
+//! The first line of a file in `tests/explain/` is `; explain: AT TARGET`. The expected output is at the end of the
+//! file, in the lines that begin with `;=`. `HALFBYTE_BLESS=1` updates the expected outputs.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -79,8 +77,7 @@ fn agree(target: Target, selection: &Selection, of: &Found, term: &str) -> Resul
     }
 }
 
-/// The interpreter of rules that the trace uses agrees with the compiled rules, on the witness
-/// kernels of every rule.
+/// The interpreter of rules that the trace uses agrees with the compiled rules, on the witness kernels of every rule.
 #[test]
 fn interpreted_rules_agree_with_selection() {
     for target in [halfbyte::HALU, halfbyte::VP1] {

@@ -1,5 +1,4 @@
-//! Tests of FP8 conversions. The expected result is found by a search through a table of all FP8
-//! numbers.
+//! Tests of FP8 conversions. The expected result is found by a search through a table of all FP8 numbers.
 
 use halfbyte::Module;
 use halfbyte::abi::{Target, Type};

@@ -1,5 +1,4 @@
-//! Tests of native code for groups of a fixed size. Its results, statistics and traps must be those
-//! of the interpreter.
+//! Tests of native code for groups of a fixed size. Its results, statistics and traps must be those of the interpreter.
 
 use std::time::{Duration, Instant};
 
@@ -42,8 +41,7 @@ fn is_supported() -> bool {
     false
 }
 
-/// Number of guard bytes before and after each buffer. The test asserts that the kernel does not
-/// change them.
+/// Number of guard bytes before and after each buffer. The test asserts that the kernel does not change them.
 const AROUND: usize = 40;
 
 fn launch(kernel: &Kernel, case: &Case, shape: Shape, engine: Engine, start: usize, budget: u64) -> Outcome {
@@ -92,8 +90,7 @@ fn on(case: &Case, target: Target) {
             }
         }
     }
-    // A build with debug assertions generates the code at the first launch, other builds at a later
-    // one.
+    // A build with debug assertions generates the code at the first launch, other builds at a later one.
     if cfg!(debug_assertions) && is_supported() {
         let fresh = halfbyte::TARGETS.load(&binary.object).unwrap();
         let kernel = &fresh.kernels()[0];
@@ -177,8 +174,7 @@ fn pointers_that_a_loop_moves_on() {
     });
 }
 
-/// With a fixed group size, the indices of a group along the axes still depend on the number of
-/// groups.
+/// With a fixed group size, the indices of a group along the axes still depend on the number of groups.
 #[test]
 fn one_size_in_grids_of_any() {
     check(&Case {

@@ -1,6 +1,5 @@
-//! Tests of the memory that the compiler stages allocate. For a kernel of twice the size, a stage
-//! may allocate about twice as much. `cargo bench --bench growth` measures instructions and memory
-//! for much larger kernels.
+//! Tests of the memory that the compiler stages allocate. For a kernel of twice the size, a stage may allocate about
+//! twice as much. `cargo bench --bench growth` measures instructions and memory for much larger kernels.
 
 use halfbyte::pipeline::{Options, compile_object};
 use halfbyte::{Module, Sm, Target};

@@ -209,8 +209,7 @@ fn no_output_destroys_an_input() {
             halfbyte(call).fails(2, "; write the output to another file");
             assert_eq!(fs::read_to_string(file).unwrap(), KERNEL, "{call:?}");
         }
-        // `--out` must not be a file with the extension of a kernel, nor any other file that the
-        // call reads.
+        // `--out` must not be a file with the extension of a kernel, nor any other file that the call reads.
         let called = halfbyte(&["run", file, "--target", "halu", "--items", "1", "--out", &out]);
         called.fails(
             2,

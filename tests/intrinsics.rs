@@ -7,8 +7,7 @@ use halfbyte::Module;
 use halfbyte::launch::Engine;
 use halfbyte_testkit::check::check;
 
-/// Returns a HALU kernel that loads up to three operands, applies an intrinsic to them, and stores
-/// the result.
+/// Returns a HALU kernel that loads up to three operands, applies an intrinsic to them, and stores the result.
 fn kernel(operands: &[&str], result: &str, intrinsic: &str) -> String {
     kernel_on("halu", operands, result, intrinsic)
 }

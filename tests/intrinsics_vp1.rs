@@ -1,6 +1,5 @@
-//! Tests of intrinsics for VP1 instructions. An intrinsic of an instruction that computes gives the
-//! result of the instruction on the processor's registers. For every other instruction, the refusal
-//! states the reason.
+//! Tests of intrinsics for VP1 instructions. An intrinsic of an instruction that computes gives the result of the
+//! instruction on the processor's registers. For every other instruction, the refusal states the reason.
 
 use std::path::Path;
 
@@ -17,8 +16,7 @@ use halfbyte_testkit::check::check;
 
 use crate::sequences::{Sequence, kernel, reason, register, sequences, template};
 
-/// Returns the lanes of `$r0` or `$v0`, whichever holds the result, after the execution of the
-/// sequence.
+/// Returns the lanes of `$r0` or `$v0`, whichever holds the result, after the execution of the sequence.
 fn on_the_processor(sequence: &Sequence, state: &State) -> Vec<u64> {
     let mut state = state.clone();
     for bundle in &sequence.bundles {
@@ -94,8 +92,7 @@ fn evaluated_and_compiled_agree() {
         (&[r, v, v, v], v, "vsub u $t0 $vc0 $1 $2; bvec $0 $vc0 sf 0x0 & vmad2 u factor rd int -0x1 lo $d u $1d u $3"),
         // The second instruction takes a mask and does not use flags.
         (&[v, v], v, "vec -0x2 0x54 $vc0 sf 0x0 & vmad2 u mask rn int 0x0 hi $d u $0d u $1"),
-        // An operand can be the second register of one register pair and the first register of
-        // another.
+        // An operand can be the second register of one register pair and the first register of another.
         (&[v, v, v], v, "vlrp rn 0x0 $t0 $0d $2; vlrp rd 0x0 $t1 $1d $0; vmin u $d $t0 $t1"),
         // The flags select the rotation of the registers of a quad.
         (
@@ -198,8 +195,7 @@ fn evaluated_and_compiled_agree() {
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
 
-/// Tests all numbers of the third register of `vmac2`, by one intrinsic for each number. All
-/// operands are live at once.
+/// Tests all numbers of the third register of `vmac2`, by one intrinsic for each number. All operands are live at once.
 #[test]
 fn every_number_of_a_third_register() {
     let mut failed = Vec::new();

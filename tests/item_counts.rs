@@ -36,8 +36,7 @@ fn check(example: &str, spare: u32, scalar: Option<u32>) {
     }
 }
 
-/// Returns arguments with random contents, so that a write outside of the expected elements is
-/// detected.
+/// Returns arguments with random contents, so that a write outside of the expected elements is detected.
 fn arguments(kernel: &Kernel, count: u32, scalar: Option<u32>) -> Vec<Vec<u8>> {
     let mut random = Random(count.into());
     let of = |param: &halfbyte::ir::Param| match (param.kind, scalar) {

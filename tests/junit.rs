@@ -20,8 +20,7 @@ impl Element {
     }
 }
 
-/// Parses a report. Asserts that it is well-formed and contains only elements and attributes of
-/// JUnit.
+/// Parses a report. Asserts that it is well-formed and contains only elements and attributes of JUnit.
 #[track_caller]
 pub fn read(report: &str) -> Vec<Element> {
     let (mut elements, mut open) = (Vec::<Element>::new(), Vec::new());

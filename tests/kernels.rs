@@ -1,6 +1,5 @@
-//! Tests of the kernels of the examples, and of regression tests, on random arguments. The
-//! arguments contain NaNs with several payloads, subnormals, infinities, 0x80 and 0xff. Machine
-//! code must give the bits of the evaluator.
+//! Tests of the kernels of the examples, and of regression tests, on random arguments. The arguments contain NaNs with
+//! several payloads, subnormals, infinities, 0x80 and 0xff. Machine code must give the bits of the evaluator.
 
 use halfbyte::args::bind::bind;
 use halfbyte::args::{Loader, ValueKind};
@@ -36,8 +35,7 @@ fn baseline() {
     assert_eq!(check_examples("examples/baseline", halfbyte::VP1), 5);
 }
 
-/// Regression tests: kernels that were compiled wrongly in the past. The first line of each file
-/// describes the defect.
+/// Regression tests: kernels that were compiled wrongly in the past. The first line of each file describes the defect.
 #[test]
 fn regressions() {
     for_kernels("tests/regressions", |module, _| {
@@ -60,9 +58,8 @@ fn regressions() {
     });
 }
 
-/// Compares the kernels of a folder on a target with the evaluator, in launches of the size of a
-/// run line with random data. A kernel without a run line for the target must be refused. Returns
-/// the number of kernels.
+/// Compares the kernels of a folder on a target with the evaluator, in launches of the size of a run line with random
+/// data. A kernel without a run line for the target must be refused. Returns the number of kernels.
 fn check_examples(folder: &str, target: Target) -> usize {
     let ways = [with_passes(target), without_passes(target)];
     let mut kernels = 0;
@@ -81,8 +78,7 @@ fn check_examples(folder: &str, target: Target) -> usize {
     kernels
 }
 
-/// Calls a closure for each kernel of a folder, with a module that contains only this kernel, and
-/// with its run lines.
+/// Calls a closure for each kernel of a folder, with a module that contains only this kernel, and with its run lines.
 fn for_kernels(folder: &str, mut each: impl FnMut(&Module, &[RunLine]) -> Result<(), String>) {
     for entry in root().join(folder).read_dir().unwrap() {
         let path = entry.unwrap().path();
@@ -146,8 +142,7 @@ impl Launch {
     }
 }
 
-/// The random elements of one launch contain every edge value, on which the other tests of this
-/// file rely.
+/// The random elements of one launch contain every edge value, on which the other tests of this file rely.
 #[test]
 fn elements_hold_all_edge_values() {
     for &ty in Type::ALL {

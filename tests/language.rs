@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::common::halfbyte;
 
-/// Creates files in a new temporary folder. Returns the folder, and a closure that returns the path
-/// of a file.
+/// Creates files in a new temporary folder. Returns the folder, and a closure that returns the path of a file.
 fn folder(files: &[(&str, &str)]) -> (tempfile::TempDir, impl Fn(&str) -> String + use<>) {
     let folder = tempfile::tempdir().unwrap();
     let path: PathBuf = folder.path().to_owned();

@@ -11,8 +11,7 @@ use halfbyte::pipeline::{Options, compile};
 use halfbyte::runtime::{LaunchError, Program, Stats};
 use halfbyte::{Module, TARGETS, Target};
 
-/// A kernel whose items execute a loop `n` times. If `m` is not zero, the trip count depends on the
-/// item.
+/// A kernel whose items execute a loop `n` times. If `m` is not zero, the trip count depends on the item.
 const TEXT: &str = "
 kernel @round(%n: i32, %m: i32, %y: out i32) {
 ^entry:
@@ -73,8 +72,7 @@ fn exceeded(result: Result<Stats, LaunchError>) -> Exceeded {
     }
 }
 
-/// Native code stops at intervals to count the work. This changes neither the results nor the
-/// statistics.
+/// Native code stops at intervals to count the work. This changes neither the results nor the statistics.
 #[test]
 fn long_launches_come_to_the_same_on_all_engines() {
     for (n, m, items) in [(20_000, 0, 40), (100, 7, 600), (300_000, 1, 2)] {

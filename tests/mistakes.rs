@@ -1,10 +1,9 @@
-//! Tests of complete error messages: `tests/mistakes/*.txt` contains deliberate mistakes with the
-//! messages that they cause. `HALFBYTE_BLESS=1` updates the messages.
+//! Tests of complete error messages: `tests/mistakes/*.txt` contains deliberate mistakes with the messages that they
+//! cause. `HALFBYTE_BLESS=1` updates the messages.
 //!
-//! A mistake begins with `## ` and a description. A line that begins with `$ ` is the command,
-//! which runs in a folder with the text as `k.hb`. Without such a line, the text is compiled for
-//! HALU. If the text is no complete kernel, the test places it in one ([`AROUND`]). The expected
-//! output follows `----`.
+//! A mistake begins with `## ` and a description. A line that begins with `$ ` is the command, which runs in a folder
+//! with the text as `k.hb`. Without such a line, the text is compiled for HALU. If the text is no complete kernel, the
+//! test places it in one ([`AROUND`]). The expected output follows `----`.
 
 use std::fmt::Write;
 use std::process::Command;

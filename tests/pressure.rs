@@ -31,8 +31,7 @@ fn compiled(text: &str) -> (Module, Binary) {
     (module, binary)
 }
 
-/// Compiles a kernel and compares its results with the evaluator on random values. Returns the
-/// number of spills.
+/// Compiles a kernel and compares its results with the evaluator on random values. Returns the number of spills.
 fn spills_and_runs(text: &str, bytes: usize, count: usize) -> u32 {
     const ITEMS: u32 = 16;
     let (module, binary) = compiled(text);
@@ -61,8 +60,7 @@ fn more_than_there_are_registers_are_spilled_and_right() {
 
 #[test]
 fn wide_values_are_aligned_and_right() {
-    // The encoding has no misaligned register pairs or quads, so these kernels test their
-    // alignment.
+    // The encoding has no misaligned register pairs or quads, so these kernels test their alignment.
     assert_eq!(spills_and_runs(&folding("i64", "sub", 40), 8, 40), 0);
     spills_and_runs(&folding("i8x16", "avg_u", 60), 16, 60);
 }

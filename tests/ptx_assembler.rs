@@ -114,8 +114,7 @@ fn attributes(op: Op, ty: Type) -> Vec<Attr> {
     }
 }
 
-/// Returns the text of a kernel with one op, extended by stores of its results, or `None` if a
-/// result cannot be stored.
+/// Returns the text of a kernel with one op, extended by stores of its results, or `None` if a result cannot be stored.
 fn stored(kernel: &Kernel, name: &str) -> Option<String> {
     let text = kernel.to_string();
     let (head, body) = text.split_once(") {\n")?;
@@ -146,8 +145,7 @@ fn stored(kernel: &Kernel, name: &str) -> Option<String> {
     Some(format!("{head}{separator}{}) {{\n{body}", params.join(", ")))
 }
 
-/// Returns a module with one kernel for each combination of an op, a type, a source type and an
-/// attribute.
+/// Returns a module with one kernel for each combination of an op, a type, a source type and an attribute.
 fn forms() -> Module {
     let mut text = String::new();
     let mut count = 0;
@@ -178,9 +176,8 @@ fn forms() -> Module {
     Module::named("forms", text).unwrap_or_else(|report| panic!("{report}"))
 }
 
-/// Compiles every `stride`-th combination of op, types and attribute for each SM version that
-/// supports it, with and without passes, and assembles the result. Kernels that need the same PTX
-/// version are assembled together.
+/// Compiles every `stride`-th combination of op, types and attribute for each SM version that supports it, with and
+/// without passes, and assembles the result. Kernels that need the same PTX version are assembled together.
 fn assemble_forms(stride: usize) {
     let Some(ptxas) = crate::ptx::ptxas() else { return };
     let module = forms();

@@ -87,8 +87,7 @@ fn beside_packed_work_what_no_op_stands_for_stays_what_it_was() {
     }
 }
 
-/// If ptxas may fuse a product and a sum of the source, it may also fuse them in the output, even
-/// if they are packed.
+/// If ptxas may fuse a product and a sum of the source, it may also fuse them in the output, even if they are packed.
 #[test]
 fn products_and_sums_stay_fusible() {
     let fused =
@@ -114,8 +113,7 @@ fn which_way_a_free_sum_was_taken_is_said() {
         let all = ["run", &file.path, "--grid", "1", "--block", "1", "--arg", "x=[0x3f800001]", "--print", "bits"];
         halfbyte(&[&all[..], more].concat())
     };
-    // The square of 1 + 2^-23 is 1 + 2^-22 + 2^-46. Only a fused subtraction preserves the last
-    // term.
+    // The square of 1 + 2^-23 is 1 + 2^-22 + 2^-46. Only a fused subtraction preserves the last term.
     let rounded = run(&["--target", "halu"]);
     assert_eq!(rounded.out.trim(), "x=[0x34000000]");
     assert!(rounded.err.contains("note: @k permits the assembler to fuse a sum with products"), "{}", rounded.err);

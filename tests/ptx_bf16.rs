@@ -28,8 +28,7 @@ const fn bf16(negative: bool, exponent: u32, significand: u32) -> u16 {
     ((negative as u32) << 15 | exponent << 7 | significand & 127) as u16
 }
 
-/// Returns operands of a fused multiply-add whose product is a bf16 number or a midpoint of two
-/// bf16 numbers.
+/// Returns operands of a fused multiply-add whose product is a bf16 number or a midpoint of two bf16 numbers.
 fn triples() -> Vec<[u16; 3]> {
     let mut triples = Vec::new();
     for (a, b) in (128..256u32).flat_map(|a| (a..256).map(move |b| (a, b))) {

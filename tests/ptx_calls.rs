@@ -68,8 +68,7 @@ add.s32 %a, %a, 1000; st.local.b32 [%b1], %a; ret; }
         ".local .align 8 .b8 l[8]; mov.u64 %d2, l; cvt.rn.f32.u32 %f1, %r0; st.local.f32 [%d2], %f1; ld.local.b32 %r9, [%d2];",
         ".local .align 4 .b8 l[8]; mov.u64 %d2, l; cvt.u16.u32 %h1, %r0; st.local.v2.u16 [%d2+4], {%h1, 9}; ld.local.v2.u16 {%h2, %h3}, [l+4];
          mov.b32 %r9, {%h3, %h2};",
-        // Local variables at run-time offsets, with and without a state space, and partial loads of
-        // a store.
+        // Local variables at run-time offsets, with and without a state space, and partial loads of a store.
         ".local .b32 l[8]; mov.u64 %d2, l; and.b32 %r1, %r0, 7; mul.wide.u32 %d3, %r1, 4; add.u64 %d2, %d2, %d3; st.local.b32 [%d2], %r0;
          cvta.local.u64 %d4, %d2; ld.u16 %r2, [%d4]; ld.local.b32 %r9, [%d2]; add.s32 %r9, %r9, %r2;",
         ".local .b32 l; setp.eq.u32 %p0, %r0, 9; mov.u64 %d2, l; @%p0 bra there; st.local.b32 [%d2], %r0; there: ld.local.b32 %r9, [%d2];",
@@ -78,8 +77,7 @@ add.s32 %a, %a, 1000; st.local.b32 [%b1], %a; ret; }
         // The address of a local variable is passed through two functions.
         ".local .b32 l; st.local.b32 [l], %r0; mov.u64 %d2, l; cvta.local.u64 %d3, %d2; { .param .b64 a; st.param.b64 [a], %d3;
          call.uni outer, (a); } ld.local.b32 %r9, [l];",
-        // Indexed branches: to one label, to several labels with duplicates, with a guard, and in a
-        // loop.
+        // Indexed branches: to one label, to several labels with duplicates, with a guard, and in a loop.
         "t: .branchtargets a, a; and.b32 %r1, %r0, 1; brx.idx %r1, t; mov.b32 %r9, 5; a: add.s32 %r9, %r9, 1;",
         "t: .branchtargets a, b, a, c, d; min.u32 %r1, %r0, 4; brx.idx %r1, t; a: mov.b32 %r9, 1; bra d; b: mov.b32 %r9, 2; c: add.s32 %r9, %r9, 3;
          d: add.s32 %r9, %r9, 4;",
@@ -93,8 +91,7 @@ add.s32 %a, %a, 1000; st.local.b32 [%b1], %a; ret; }
         "mov.b32 %r1, -1; setp.gt.u32 %p0, %r0, 3; add.cc.u32 %r1, %r1, 1; @%p0 call (%r2), carries; addc.u32 %r9, 0, 0;",
         // A variable in an inner block shadows an outer one of the same name.
         ".local .b32 l; st.local.b32 [l], 5; { .local .b32 l; st.local.b32 [l], %r0; } ld.local.b32 %r9, [l]; add.s32 %r9, %r9, %r0;",
-        // Special registers as operands of conversions, and the component `w` of `%ctaid`, which is
-        // always 0.
+        // Special registers as operands of conversions, and the component `w` of `%ctaid`, which is always 0.
         "cvt.u64.u32 %d2, %tid.x; cvt.u32.u64 %r9, %d2; cvt.u32.u16 %r1, %ntid.x; add.u32 %r9, %r9, %r1; mov.u32 %r2, %ctaid.w; add.u32 %r9, %r9, %r2;",
         // Parameters that are read by their addresses.
         "mov.b64 %d2, s; ld.param.u32 %r1, [%d2+8]; ld.param.u32 %r2, [s]; add.s32 %r9, %r1, %r2;",

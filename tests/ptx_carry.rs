@@ -65,8 +65,7 @@ impl Model {
         let (first, second) = match words[0] {
             "mad" | "madc" => {
                 let signed = words.iter().any(|word| word.starts_with('s'));
-                // The operands are extended to 128 bits, so the product modulo 2^128 contains all
-                // bits of the result.
+                // The operands are extended to 128 bits, so the product modulo 2^128 contains all bits of the result.
                 let extended = |x: u128| if signed { ((x << (128 - bits)) as i128 >> (128 - bits)) as u128 } else { x };
                 let product = extended(values[0]).wrapping_mul(extended(values[1]));
                 let half = if words.contains(&"hi") { product >> bits } else { product };

@@ -66,12 +66,10 @@ fn the_import_gives_the_bits_of_the_text() {
     }
 }
 
-/// Flags for clang 16 or later, by which the host rounds a half after each operation, as a GPU
-/// does.
+/// Flags for clang 16 or later, by which the host rounds a half after each operation, as a GPU does.
 const HOST_FLAGS: [&str; 5] = ["-DHOST", "-O1", "-ffp-contract=off", "-Xclang", "-ffloat16-excess-precision=none"];
 
-/// Compiles the C file to a program for the host. Returns its path, or `None` if no clang supports
-/// the flags.
+/// Compiles the C file to a program for the host. Returns its path, or `None` if no clang supports the flags.
 fn host_program(folder: &Path) -> Option<PathBuf> {
     let clang = ["clang-19", "clang"].into_iter().find(|name| {
         let output = Command::new(name).args(HOST_FLAGS).args(["-fsyntax-only", "-x", "c", "/dev/null"]).output();

@@ -1,5 +1,4 @@
-//! Tests of asynchronous copies to shared memory (`cp.async`), in direct execution and after
-//! import.
+//! Tests of asynchronous copies to shared memory (`cp.async`), in direct execution and after import.
 
 use std::path::PathBuf;
 
@@ -49,9 +48,8 @@ impl File {
     }
 }
 
-/// Returns the expected output. Item n copies from byte 16 n of `x` on. A copy of `bytes` bytes
-/// reads `taken` bytes and fills the rest with zeros. The bytes after it keep their earlier
-/// contents.
+/// Returns the expected output. Item n copies from byte 16 n of `x` on. A copy of `bytes` bytes reads `taken` bytes and
+/// fills the rest with zeros. The bytes after it keep their earlier contents.
 fn expected(bytes: u32, taken: impl Fn(u32) -> u32) -> String {
     let byte = |at: u32| match (at / 16, at % 16) {
         (item, within) if within < taken(item).min(bytes) => at as u8,
@@ -101,8 +99,7 @@ fn as_many_bytes_as_are_taken_are_copied() {
     }
 }
 
-/// An access to the copied bytes before the wait races with the copy, even if the same item copies
-/// and accesses them.
+/// An access to the copied bytes before the wait races with the copy, even if the same item copies and accesses them.
 #[test]
 fn reports_accesses_before_the_wait() {
     let copy = "cp.async.ca.shared.global [%s], [%d3], 16; cp.async.commit_group;";

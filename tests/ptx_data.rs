@@ -1,5 +1,4 @@
-//! Tests of tables in PTX modules: they are parsed, executed directly, imported, compiled, and
-//! written to PTX again.
+//! Tests of tables in PTX modules: they are parsed, executed directly, imported, compiled, and written to PTX again.
 
 use std::collections::BTreeSet;
 
@@ -62,9 +61,8 @@ fn all_routes_match_direct_execution() {
         let text = source(file);
         let module = imported(file, &text);
         assert_eq!(module.ir().kernels.len(), count);
-        // Compiles the handwritten file to PTX and imports the output again. The output for clang's
-        // file cannot be imported, because it splits pointers into 32-bit halves, so only its
-        // object is executed.
+        // Compiles the handwritten file to PTX and imports the output again. The output for clang's file cannot be
+        // imported, because it splits pointers into 32-bit halves, so only its object is executed.
         let again = if file == FILES[0].0 { &[Sm::SM_75, Sm::SM_90][..] } else { &[] };
         let out: Vec<String> = again.iter().map(|&sm| ptx_text(compiled(&module, sm), sm, Some(file))).collect();
         let mut objects: Vec<Vec<u8>> = out.iter().map(|text| imported(file, text)).map(halu).collect();
@@ -80,8 +78,7 @@ fn all_routes_match_direct_execution() {
             let hosts: Vec<Host> = hosts.collect();
             for seed in 0..SEEDS {
                 let mut before = arguments(kernel, GRID * BLOCK, false, seed);
-                // A scalar parameter is a number of items or elements, which must not exceed the
-                // buffers.
+                // A scalar parameter is a number of items or elements, which must not exceed the buffers.
                 for (param, bytes) in kernel.given_params().iter().zip(&mut before) {
                     if bytes.len() == 4 {
                         bytes[0] = if name == "filter" { (GRID * BLOCK - 5) as u8 } else { 1 + (seed % 3) as u8 };

@@ -162,8 +162,7 @@ fn checking_says_how_far_each_kernel_came() {
     assert!(called.out.contains("read    @twice  1 launch: 0 run, 0 equal"), "{}", called.out);
     let called = file(&[TWICE, PAINTS, "// run: ptx: @paints grid=1 block=1 x=[1]\n"]).check(&[]);
     called.fails(1, "`@paints` is refused and cannot be run");
-    // For a file with one kernel, `check` prints only the line of the file, unless the kernel is
-    // refused.
+    // For a file with one kernel, `check` prints only the line of the file, unless the kernel is refused.
     let called = file(&[TWICE, RUN]).check(&[]);
     assert!(called.output().ends_with("1 launch on ir, halu, ptx\n1 passed, 0 failed\n"), "{}", called.out);
     let called = file(&[PAINTS]).check(&[]);

@@ -1,6 +1,5 @@
-//! Tests of `.relu` and `.ftz` on halves, which PTX and the IR define differently. On every route,
-//! PTX must give the bits of an H100. PTX that is compiled from the IR must give the bits of the
-//! IR.
+//! Tests of `.relu` and `.ftz` on halves, which PTX and the IR define differently. On every route, PTX must give the
+//! bits of an H100. PTX that is compiled from the IR must give the bits of the IR.
 
 use serde_json::{Value, json};
 
@@ -122,8 +121,7 @@ impl Case {
         let width = if self.converts() { 4 } else { 2 };
         let mut all = [const { Vec::new() }; 3];
         for (lane, operands) in lanes.enumerate() {
-            // A packed conversion reads its two lanes from two buffers, so it has half as many
-            // elements.
+            // A packed conversion reads its two lanes from two buffers, so it has half as many elements.
             if self.converts() && self.is_packed() && lane as u32 >= self.items(step) {
                 break;
             }
@@ -195,8 +193,7 @@ fn halves(lane: u32) -> [u32; 3] {
     [a, b & 0xFFFF, c]
 }
 
-/// Returns three `f32` operands for a lane. The operands of all lanes contain every sign and every
-/// exponent.
+/// Returns three `f32` operands for a lane. The operands of all lanes contain every sign and every exponent.
 fn singles(lane: u32) -> [u32; 3] {
     let tiny = 0x8000_0000 | lane;
     [

@@ -43,8 +43,7 @@ fn the_baselines_are_the_kernels_written_in_ir() {
     }
 }
 
-/// Compiles a kernel for each of the targets that supports it, and compares the results with direct
-/// execution.
+/// Compiles a kernel for each of the targets that supports it, and compares the results with direct execution.
 fn compiled(name: &str, source: &str, targets: &[Target], seeds: u64) {
     let shape = Shape { grid: Some([GRID, 1, 1]), block: Some([BLOCK, 1, 1]) };
     let module = import(name, source, shape).unwrap_or_else(|report| panic!("{report}"));
@@ -239,8 +238,7 @@ add.s64 %at2, %at0, %at1;
                 }
             }
         });
-        // An instruction is skipped if it needs registers that the kernel lacks, such as 8-bit
-        // registers.
+        // An instruction is skipped if it needs registers that the kernel lacks, such as 8-bit registers.
         let Some(inst) = Inst::random(opcode, &entry, &mut || random.bits()) else { continue };
         // Special registers that describe the GPU cannot be imported.
         let is_of_machine =
@@ -289,8 +287,7 @@ fn same_as_the_text(text: &str, seed: u64) {
     const ITEMS: u32 = 24;
     let shapes = [([3, 1, 1], [8, 1, 1]), ([1, 3, 1], [8, 1, 1]), ([1, 1, 1], [6, 2, 2]), ([2, 1, 3], [2, 2, 1])];
     let (grid, block) = shapes[seed as usize % shapes.len()];
-    // If the grid or the block size is not given, the kernel reads it from special registers at run
-    // time.
+    // If the grid or the block size is not given, the kernel reads it from special registers at run time.
     let known =
         Shape { grid: (!seed.is_multiple_of(3)).then_some(grid), block: (!seed.is_multiple_of(5)).then_some(block) };
     let module = import("k.ptx", text, known).unwrap_or_else(|e| panic!("{e}\n{text}"));

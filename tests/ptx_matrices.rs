@@ -53,8 +53,7 @@ pub const U8: Of = Of { name: "u8", bits: 8, of: |number| integer(number) & 0xFF
 const S4: Of = Of { name: "s4", bits: 4, of: integer };
 pub const S32: Of = Of { name: "s32", bits: 32, of: integer };
 
-/// A matrix in memory: its numbers of rows and columns, its row or column order, and the stride in
-/// that order.
+/// A matrix in memory: its numbers of rows and columns, its row or column order, and the stride in that order.
 struct Held<'a> {
     of: &'a Of,
     extent: [usize; 2],
@@ -297,9 +296,8 @@ fn moves_of_matrices_are_watched() {
     all_equal(&lines, &[WATCHED]);
 }
 
-/// The rows of a matrix are unchanged after a round trip through registers, both without
-/// transposition and with two transpositions. Each lane receives the elements that the PTX manual
-/// specifies.
+/// The rows of a matrix are unchanged after a round trip through registers, both without transposition and with two
+/// transpositions. Each lane receives the elements that the PTX manual specifies.
 #[test]
 fn matrices_move_between_memory_and_registers() {
     let body = "bar.warp.sync -1;

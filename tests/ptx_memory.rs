@@ -1,5 +1,4 @@
-//! Tests of imported PTX kernels: parameters, addresses, loads and stores, and refusals with their
-//! source locations.
+//! Tests of imported PTX kernels: parameters, addresses, loads and stores, and refusals with their source locations.
 
 use halfbyte::import_ptx::{Host, Shape, import};
 use halfbyte::ir::diag::Lines;

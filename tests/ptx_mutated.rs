@@ -153,8 +153,7 @@ fn mutants_are_refused_or_match_direct_execution() {
             );
             let ir_ran = evaluate_within(kernel, (GRID, BLOCK), BUDGET, &mut found);
             match (text_ran, ir_ran) {
-                // Ignores mutants whose items race or exceed the budget, because their results may
-                // differ.
+                // Ignores mutants whose items race or exceed the budget, because their results may differ.
                 (_, Err(Fault::Race(_))) => continue,
                 // Ignores stores to a read-only buffer by an address that was computed from another
                 // buffer. The import does not see that such a store writes the buffer.

@@ -216,8 +216,7 @@ fn calls_pass_what_is_undefined_and_lose_the_carry_flag() {
             warnings(&text)
         );
     }
-    // The error has the line of the call, which reads the register, although the function stores
-    // the value.
+    // The error has the line of the call, which reads the register, although the function stores the value.
     let stores = ".func stores (.reg .b64 %a, .reg .b32 %k) { st.global.u32 [%a], %k; ret; }";
     let (_, line, message) = watched(&with_functions(stores, "call stores, (%d1, %r5);")).unwrap();
     assert!(line == Some(6) && message.contains("`%r5` is read before it is written"), "{line:?}: {message}");

@@ -76,8 +76,7 @@ impl Product {
         sum * self.signs[0] * self.signs[1] + if self.keeps { Product::c(row, column) } else { 0 }
     }
 
-    /// Returns the leading-dimension byte offset and the stride-dimension byte offset of the matrix
-    /// descriptor.
+    /// Returns the leading-dimension byte offset and the stride-dimension byte offset of the matrix descriptor.
     fn strides(&self, transposed: bool, lines: usize) -> [usize; 2] {
         match (self.width, transposed) {
             // The 16-byte pieces of eight lines are contiguous. The other half of the inner
@@ -89,9 +88,8 @@ impl Product {
         }
     }
 
-    /// Returns the byte offset of an element, in memory that is aligned to 1,024 bytes. The offset
-    /// is that of the canonical layout in the PTX manual, with address bits exchanged by the
-    /// swizzle.
+    /// Returns the byte offset of an element, in memory that is aligned to 1,024 bytes. The offset is that of the
+    /// canonical layout in the PTX manual, with address bits exchanged by the swizzle.
     fn place(&self, [line, k]: [usize; 2], transposed: bool, lines: usize) -> usize {
         let bytes = self.types[1].bits / 8;
         let each = 16 / bytes;

@@ -1,6 +1,5 @@
-//! Tests on random kernels. The text of a kernel can be parsed again without changes. Machine code,
-//! with and without passes, agrees with the evaluator on every engine. The checker of regalloc2
-//! verifies the register allocation.
+//! Tests on random kernels. The text of a kernel can be parsed again without changes. Machine code, with and without
+//! passes, agrees with the evaluator on every engine. The checker of regalloc2 verifies the register allocation.
 
 use std::collections::HashSet;
 use std::num::NonZero;
@@ -94,8 +93,7 @@ fn of_all_ops_of_vp1() {
     assert!(accepted.iter().all(|&accepted| accepted >= 40), "{accepted:?}");
 }
 
-/// Compares random kernels on all routes, as `halfbyte random` does, and asserts that no results
-/// differ.
+/// Compares random kernels on all routes, as `halfbyte random` does, and asserts that no results differ.
 fn campaign(kernels: Range<u64>, targets: Vec<Target>, meets: Option<Cooperation>) -> Summary {
     let plan = Plan {
         seed: 0,
@@ -134,10 +132,9 @@ fn of_a_campaign() {
     assert!((25..200).contains(&summary.trapping), "{summary:?}");
 }
 
-/// Ops, rules and intrinsics in a sample of a target's random kernels. The tests rely on their
-/// variety: the kernels must contain every supported op and many intrinsics, and apply most
-/// selection rules. Some kernels must spill, and some must contract a product and a sum. The sample
-/// has other kernels than the tests above.
+/// Ops, rules and intrinsics in a sample of a target's random kernels. The tests rely on their variety: the kernels
+/// must contain every supported op and many intrinsics, and apply most selection rules. Some kernels must spill, and
+/// some must contract a product and a sum. The sample has other kernels than the tests above.
 struct Variety {
     ops: HashSet<Op>,
     idle: Vec<&'static str>,

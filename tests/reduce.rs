@@ -1,6 +1,5 @@
-//! Tests of the reduction of failing kernels. The failures are deliberate: a compiler that replaces
-//! an op by a wrong one in kernels of two hundred ops, and passes that panic or leave an ill-formed
-//! kernel.
+//! Tests of the reduction of failing kernels. The failures are deliberate: a compiler that replaces an op by a wrong
+//! one in kernels of two hundred ops, and passes that panic or leave an ill-formed kernel.
 
 use std::time::{Duration, Instant};
 
@@ -22,8 +21,7 @@ type Fault = fn(&mut InstData) -> bool;
 
 const BUDGET: u32 = 10_000;
 
-/// Returns `true` if the results of a kernel with the deliberate fault differ from those of the
-/// evaluator.
+/// Returns `true` if the results of a kernel with the deliberate fault differ from those of the evaluator.
 fn differs(case: &Case, options: &Options, fault: Fault) -> bool {
     let mut wrong = case.kernel().clone();
     if wrong.insts.values_mut().fold(0, |count, inst| count + usize::from(fault(inst))) == 0 {
@@ -125,8 +123,7 @@ fn case(ops: usize) -> Case {
     Case::read(text, halfbyte_testkit::trial::Launch { shape: 16.into(), args, aliases: Vec::new() }).unwrap()
 }
 
-/// If every smaller case fails, the reduced kernel is empty. If none fails, the case is not
-/// changed.
+/// If every smaller case fails, the reduced kernel is empty. If none fails, the case is not changed.
 #[test]
 fn the_reduced_kernel_still_fails() {
     let least = reduce(case(50), Effort::default(), &mut |_| true, &mut |_| {});
@@ -210,8 +207,7 @@ impl Pass for Planted {
     }
 }
 
-/// Reduces a chain of ops for which a pass fails. Returns the kind of the failure, and the
-/// remaining ops.
+/// Reduces a chain of ops for which a pass fails. Returns the kind of the failure, and the remaining ops.
 #[track_caller]
 fn left_over(run: fn(&mut Kernel, &mut Context<'_>) -> bool, chain: &[&str]) -> (FailureKind, Vec<Op>) {
     let mut options = Options { verify: true, ..Options::new(halfbyte::HALU) };
@@ -234,8 +230,7 @@ fn left_over(run: fn(&mut Kernel, &mut Context<'_>) -> bool, chain: &[&str]) -> 
     (failure.kind, least.kernel().insts.values().map(|inst| inst.op).filter(|op| wanted.contains(op)).collect())
 }
 
-/// A reduction preserves the kind of the failure: a panic, an ill-formed kernel, or different
-/// results.
+/// A reduction preserves the kind of the failure: a panic, an ill-formed kernel, or different results.
 #[test]
 fn reduction_preserves_the_kind_of_failure() {
     let all = ["mul_hi_s", "mul_hi_u", "sub_sat_u", "add", "absdiff_u", "xor"];

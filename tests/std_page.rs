@@ -21,8 +21,7 @@ struct Function<'a> {
     error: Option<String>,
 }
 
-/// Parses a file of the standard library. Returns its description, and its functions with the
-/// comments above them.
+/// Parses a file of the standard library. Returns its description, and its functions with the comments above them.
 fn read(text: &str) -> (String, Vec<Function<'_>>) {
     let (head, rest) = text.split_once("\n\n").unwrap();
     let joined = |lines: &[&str]| lines.iter().map(|line| line.trim_start_matches("; ")).collect::<Vec<_>>().join(" ");
@@ -65,9 +64,8 @@ fn read(text: &str) -> (String, Vec<Function<'_>>) {
 }
 
 impl Function<'_> {
-    /// Returns a kernel that calls the function, and the line of the call. `ty` replaces the type
-    /// `T`. If the function takes buffers, its parameter `i` is the item index, and its other
-    /// integers are scalar parameters of the kernel.
+    /// Returns a kernel that calls the function, and the line of the call. `ty` replaces the type `T`. If the function
+    /// takes buffers, its parameter `i` is the item index, and its other integers are scalar parameters of the kernel.
     fn kernel(&self, file: &str, ty: &str) -> (String, u32) {
         let concrete =
             |of: &str| of.split(' ').map(|word| if word == "T" { ty } else { word }).collect::<Vec<_>>().join(" ");

@@ -23,8 +23,7 @@ fn the_page_has_a_row_for_every_op() {
 fn every_op_is_asked_for() {
     let without: Vec<&str> = Op::ALL.iter().filter(|&&op| OpForm::of(op).is_empty()).map(|op| op.name()).collect();
     assert_eq!(without, ["const", "intrinsic", "br", "br_if", "switch", "ret"]);
-    // An ill-formed sample kernel would show in the matrix as a refusal with the report of the
-    // verifier.
+    // An ill-formed sample kernel would show in the matrix as a refusal with the report of the verifier.
     for row in measure(Op::ALL, &[HALU]) {
         if let Cell::Refused(reason) = &row.cells[0] {
             assert!(!reason.contains('\n') && !reason.contains("-->"), "{:?}: {reason}", row.form);

@@ -9,8 +9,7 @@ use crate::common::{Called, halfbyte, halfbyte_on, root};
 
 const THREADS: [&str; 3] = ["1", "2", "7"];
 
-/// Compiles with several numbers of threads, asserts that all results are equal, and returns one of
-/// them.
+/// Compiles with several numbers of threads, asserts that all results are equal, and returns one of them.
 fn alike(text: &str, args: &[&str]) -> Called {
     let compile = |threads| halfbyte_on(&[&["compile", "-", "--threads", threads], args].concat(), text.as_bytes());
     let mut all = THREADS.map(compile).into_iter();
@@ -55,8 +54,7 @@ fn refusals_do_not_depend_on_the_number_of_threads() {
     assert!(refused.err.contains("vp1"), "{}", refused.err);
 }
 
-/// Errors in the text are reported in place of refusals, even if the invalid kernel is the last
-/// one.
+/// Errors in the text are reported in place of refusals, even if the invalid kernel is the last one.
 #[test]
 fn errors_of_the_text_are_the_same() {
     let wrong = "kernel @wrong(%x: in i32) {\n^entry:\n  %v = add %x, 1\n  ret\n}\n";

@@ -1,5 +1,4 @@
-//! Tests of the option `run --trace`, which prints the values of one work item in the order in
-//! which they are computed.
+//! Tests of the option `run --trace`, which prints the values of one work item in the order in which they are computed.
 
 use std::fs;
 

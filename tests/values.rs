@@ -195,8 +195,7 @@ fn pictures_come_in_and_go_out() {
     to(&format!("{out}:5x5"))
         .fails(2, "the buffer has 24 bytes, and 5 x 5 pixels have 25 in grey, 75 in RGB, 100 in RGBA");
     to(&format!("{out}:5by5")).fails(2, "`5by5` is not a size; expected WIDTHxHEIGHT");
-    // A greyscale picture is an array of bytes. If the argument has no size, the output is not a
-    // picture.
+    // A greyscale picture is an array of bytes. If the argument has no size, the output is not a picture.
     let chelsea = [
         "run",
         "examples/average.hb",
@@ -232,8 +231,7 @@ fn pictures_come_in_and_go_out() {
         .fails(2, "a picture consists of bytes, but this is a buffer of f16x2");
 }
 
-/// A file in an unsupported format is an error, unless the argument gives a dtype and a shape for
-/// its raw bytes.
+/// A file in an unsupported format is an error, unless the argument gives a dtype and a shape for its raw bytes.
 #[test]
 fn formats_that_are_not_read_are_refused() {
     let folder = tempfile::tempdir().unwrap();
@@ -277,8 +275,7 @@ fn blur(lines: &str) -> String {
     format!("{}\n{lines}", kept.join("\n"))
 }
 
-/// Returns the line, the column and the message of each failure. The line is relative to the first
-/// run line.
+/// Returns the line, the column and the message of each failure. The line is relative to the first run line.
 fn failures(text: &str) -> Vec<(usize, usize, String)> {
     let outcome = checked_in("examples", text);
     let lines = Lines::new(text);

@@ -1,6 +1,5 @@
-//! Tests that VP1 code contains no redundant instructions. The compiled examples and witnesses must
-//! not contain an instruction that never changes a register, or a computation that only copies a
-//! register.
+//! Tests that VP1 code contains no redundant instructions. The compiled examples and witnesses must not contain an
+//! instruction that never changes a register, or a computation that only copies a register.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -24,14 +23,12 @@ fn is_nop(inst: &Inst) -> bool {
     inst.row().mnemonic.ends_with("nop")
 }
 
-/// Returns processor states in which each bit has both values, and each register has its smallest
-/// and largest values.
+/// Returns processor states in which each bit has both values, and each register has its smallest and largest values.
 fn states() -> Vec<State> {
     (1..=48).map(random_state).collect()
 }
 
-/// Returns a state of random bits for an odd seed, and of limit values and small numbers for an
-/// even seed.
+/// Returns a state of random bits for an odd seed, and of limit values and small numbers for an even seed.
 fn random_state(seed: u64) -> State {
     let mut random = Draw { random: Random(seed), edges: seed.is_multiple_of(2) };
     let mut state = State::default();

@@ -141,11 +141,9 @@ fn a_vector_access_counts_as_one() {
     let body = "shl.b32 %r5, %t, 4; mov.u32 %s, s; add.u32 %s, %s, %r5; st.volatile.shared.v4.u32 [%s], {%t, 1, 2, %l};
         xor.b32 %r1, %t, 1; shl.b32 %r1, %r1, 4; mov.u32 %r2, s; add.u32 %r2, %r2, %r1; ld.volatile.shared.v4.u32 {%a, %r3, %r4, %b}, [%r2]; add.u32 %b, %b, %r4;
         st.volatile.shared.v2.u32 [%s+8], {%a, %b}; ld.volatile.shared.v2.u32 {%a, %b}, [%r2+8]; st.global.v2.u32 [%d], {%a, %b};";
-    // Expected words of each thread: its own number, which the neighbour has stored, and its lane
-    // number plus 2.
+    // Expected words of each thread: its own number, which the neighbour has stored, and its lane number plus 2.
     let expected: Vec<u32> = (0..64).flat_map(|t| [t, t % 32 + 2]).collect();
-    // Import refuses strong vector accesses to shared memory, because it cannot prove their
-    // alignment.
+    // Import refuses strong vector accesses to shared memory, because it cannot prove their alignment.
     for route in ROUTES.into_iter().filter(|(_, via, ..)| *via == Execution::Ptx) {
         assert_eq!(run(&kernel(body), 64, expected.len(), route), expected, "{}", route.0);
     }
@@ -158,8 +156,7 @@ fn stores_to_one_place_are_in_lane_order() {
     assert_eq!(depends(&kernel(body), 32, 64), LOCKSTEP);
 }
 
-/// A lane whose guard is false does not execute the access, but stays converged with the other
-/// lanes.
+/// A lane whose guard is false does not execute the access, but stays converged with the other lanes.
 #[test]
 fn a_guard_parts_no_lanes() {
     let body = "st.volatile.shared.u32 [%s], 5; and.b32 %r1, %t, 1; setp.ne.u32 %p1, %r1, 0; add.u32 %a, %t, 100;
@@ -263,8 +260,7 @@ impl Draw {
 /// lowest `bits` bits. A lane only accesses words of lanes with which it is converged.
 fn statements(draw: &mut Draw, count: u32, bits: u32, text: &mut String, label: &mut u32) {
     for _ in 0..count {
-        // The address of the accessed word: each lane accesses a different word, or two lanes share
-        // a word.
+        // The address of the accessed word: each lane accesses a different word, or two lanes share a word.
         let (mask, k) = ((1u32 << bits) - 1, draw.below(1 << bits));
         let base = format!("mov.u32 %r2, s; and.b32 %r3, %t, {}; ", !mask);
         let place = match draw.below(3) {
@@ -290,8 +286,7 @@ fn statements(draw: &mut Draw, count: u32, bits: u32, text: &mut String, label: 
                 *label += 1;
                 let (at, [mut yes, mut no]) = (*label, [String::new(), String::new()]);
                 let (test, inner) = match draw.below(3) {
-                    // The halves of the warp diverge from each other. The lanes of each half stay
-                    // converged.
+                    // The halves of the warp diverge from each other. The lanes of each half stay converged.
                     0 => ("and.b32 %r4, %l, 16; setp.ne.u32 %p2, %r4, 0;".to_owned(), 4),
                     // Any lanes may diverge, so each lane only accesses its own word.
                     1 => (format!("setp.gt.u32 %p2, %l, {};", draw.below(32)), 0),

@@ -53,14 +53,12 @@ fn of_words(program: &Program, engine: Engine, items: u32, args: &[Vec<u8>], siz
     Some((trap.item, kind, address, trap.loc.line as usize, trap.loc.column as usize))
 }
 
-/// Launches a kernel with accesses of four bytes. Returns the trap, on which all engines must
-/// agree.
+/// Launches a kernel with accesses of four bytes. Returns the trap, on which all engines must agree.
 fn reported(module: &Module, items: u32, args: &[Vec<u8>]) -> Reported {
     reported_of(4, module, items, args)
 }
 
-/// Launches a kernel with accesses of `size` bytes. Returns the trap, on which all engines must
-/// agree.
+/// Launches a kernel with accesses of `size` bytes. Returns the trap, on which all engines must agree.
 fn reported_of(size: u32, module: &Module, items: u32, args: &[Vec<u8>]) -> Reported {
     let kernel = &module.ir().kernels[0];
     let options = with_passes(halfbyte::HALU);

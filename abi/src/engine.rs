@@ -9,15 +9,13 @@ pub enum Engine {
     /// The interpreter, which runs one item after another.
     #[default]
     Interp,
-    /// Native code, translated from the kernel at the first launch. The results equal those of the
-    /// interpreter.
+    /// Native code, translated from the kernel at the first launch. The results equal those of the interpreter.
     Jit {
         /// Maximum number of threads. Small launches use fewer threads.
         threads: NonZero<u16>,
     },
-    /// The first GPU of the CUDA driver, for PTX kernels. This engine counts neither instructions
-    /// nor branches, so a launch has no [`Stats`](crate::Stats) and no budget. The GPU decides how
-    /// an invalid access is handled.
+    /// The first GPU of the CUDA driver, for PTX kernels. This engine counts neither instructions nor branches, so a
+    /// launch has no [`Stats`](crate::Stats) and no budget. The GPU decides how an invalid access is handled.
     Cuda,
 }
 

@@ -1,17 +1,14 @@
 //! Launch interface of a kernel: addresses of buffers, offsets of parameters, and group sizes.
 //!
-//! Constant bank 0 holds the item count at [`ITEM_COUNT_OFFSET`], the launch dimensions at
-//! [`GROUP_SIZE_OFFSET`] and [`GROUP_COUNT_OFFSET`], and the parameters from [`PARAMS_OFFSET`] on.
-//! Parameters are in order, each at its natural alignment. A buffer parameter is the 64-bit address
-//! of the buffer. All data is little endian.
+//! Constant bank 0 holds the item count at [`ITEM_COUNT_OFFSET`], the launch dimensions at [`GROUP_SIZE_OFFSET`] and
+//! [`GROUP_COUNT_OFFSET`], and the parameters from [`PARAMS_OFFSET`] on. Parameters are in order, each at its natural
+//! alignment. A buffer parameter is the 64-bit address of the buffer. All data is little endian.
 
 /// Byte offset in constant bank 0 of the number of work items (32 bits).
 pub const ITEM_COUNT_OFFSET: u16 = 0x0;
-/// Byte offset in constant bank 0 of the number of work items per group: along x, y and z, then in
-/// total; 32 bits each.
+/// Byte offset in constant bank 0 of the number of work items per group: along x, y and z, then in total; 32 bits each.
 pub const GROUP_SIZE_OFFSET: u16 = 0x10;
-/// Byte offset in constant bank 0 of the number of groups: along x, y and z, then in total; 32 bits
-/// each.
+/// Byte offset in constant bank 0 of the number of groups: along x, y and z, then in total; 32 bits each.
 pub const GROUP_COUNT_OFFSET: u16 = 0x20;
 /// Byte offset in constant bank 0 of the first parameter.
 pub const PARAMS_OFFSET: u16 = 0x160;
@@ -38,10 +35,9 @@ pub const MAX_BUFFERS: usize = 1 << 18;
 
 /// Lowest address of the slots, the address ranges of which each holds one buffer.
 ///
-/// The base addresses in the first [`SPREAD`] slots are 13 * 2^56 plus less than 2^56. Consider a
-/// sum of up to 16 base addresses, each added or subtracted. The sum lies in a slot only if the
-/// additions exceed the subtractions by exactly one. The reason is that the multiples of 13 from
-/// -16 to 16 are far enough apart modulo 256.
+/// The base addresses in the first [`SPREAD`] slots are 13 * 2^56 plus less than 2^56. Consider a sum of up to 16 base
+/// addresses, each added or subtracted. The sum lies in a slot only if the additions exceed the subtractions by exactly
+/// one. The reason is that the multiples of 13 from -16 to 16 are far enough apart modulo 256.
 const FIRST_SLOT: u64 = 0x0d << 56;
 /// Log2 of the size in bytes of a slot, the address range of one buffer.
 const SLOT_LOG2: u32 = 44;
@@ -57,11 +53,10 @@ const fn slot_start(param: usize) -> u64 {
 
 /// Returns the address of the buffer of parameter `param`, which must be less than [`MAX_BUFFERS`].
 ///
-/// Base addresses are more than 2^43 apart. An address in one buffer, plus 64 times a 32-bit index,
-/// plus a signed 32-bit offset therefore never lies in another buffer. The distance from the start
-/// of a slot to its buffer grows with the square of the slot number, so no two pairs of buffers
-/// have the same difference of addresses. For the same reason, the address `2 * p - q`, for buffers
-/// p and q, lies before the buffer of its slot.
+/// Base addresses are more than 2^43 apart. An address in one buffer, plus 64 times a 32-bit index, plus a signed
+/// 32-bit offset therefore never lies in another buffer. The distance from the start of a slot to its buffer grows with
+/// the square of the slot number, so no two pairs of buffers have the same difference of addresses. For the same
+/// reason, the address `2 * p - q`, for buffers p and q, lies before the buffer of its slot.
 pub const fn buffer_base(param: usize) -> u64 {
     let number = param as u64 & (SPREAD - 1);
     slot_start(param).wrapping_add((number * number) << UNIT_LOG2)
@@ -74,9 +69,8 @@ pub const fn buffer_slot(address: u64) -> Option<usize> {
     if slot < MAX_BUFFERS as u64 { Some(slot as usize) } else { None }
 }
 
-/// Returns the start of the slot of parameter `param`, and the mask of the address bits that are
-/// constant within the slot. Comparing the masked address with the start is equivalent to
-/// [`buffer_slot`].
+/// Returns the start of the slot of parameter `param`, and the mask of the address bits that are constant within the
+/// slot. Comparing the masked address with the start is equivalent to [`buffer_slot`].
 pub const fn slot_of(param: usize) -> (u64, u64) {
     (slot_start(param), u64::MAX << SLOT_LOG2)
 }
@@ -163,9 +157,8 @@ mod tests {
         }
     }
 
-    /// All base addresses lie between the first base and `spread` bytes above it. The sums of two
-    /// bases with a given pair of factors therefore lie in one range. The test checks that no
-    /// buffer overlaps the range.
+    /// All base addresses lie between the first base and `spread` bytes above it. The sums of two bases with a given
+    /// pair of factors therefore lie in one range. The test checks that no buffer overlaps the range.
     #[test]
     fn sums_of_bases_are_in_no_buffer() {
         let bases = bases();

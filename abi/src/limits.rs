@@ -5,11 +5,10 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-/// Resource limits of parsing, compilation and execution. [`Limits::default`] protects against
-/// accidental excess; [`Limits::strict`] is for untrusted text; [`Limits::NONE`] sets no limit.
+/// Resource limits of parsing, compilation and execution. [`Limits::default`] protects against accidental excess;
+/// [`Limits::strict`] is for untrusted text; [`Limits::NONE`] sets no limit.
 ///
-/// Work that exceeds a limit ends with [`Exceeded`], which names the limit. Partial results are
-/// discarded.
+/// Work that exceeds a limit ends with [`Exceeded`], which names the limit. Partial results are discarded.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Limits {
     /// Maximum size of a source text in bytes.
@@ -32,9 +31,8 @@ pub struct Limits {
     /// Maximum resident memory of the process in bytes, on systems that report it (Linux). It is
     /// checked every few milliseconds.
     pub memory: u64,
-    /// Maximum wall-clock time from the creation of the [`Watchdog`](crate::Watchdog). This limit
-    /// has no effect on platforms without a [clock](crate::clock); [`Limits::work`] applies
-    /// everywhere.
+    /// Maximum wall-clock time from the creation of the [`Watchdog`](crate::Watchdog). This limit has no effect on
+    /// platforms without a [clock](crate::clock); [`Limits::work`] applies everywhere.
     pub time: Option<Duration>,
 }
 

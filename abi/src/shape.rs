@@ -86,12 +86,10 @@ pub struct ItemPosition {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum ShapeError {
-    /// The shape has several items or blocks along y or z, but the kernel was compiled for launches
-    /// along x only.
+    /// The shape has several items or blocks along y or z, but the kernel was compiled for launches along x only.
     #[error("{0} has more than 1 along y or z; the kernel was compiled for launches along x")]
     Axes(Shape),
-    /// The launch requests dynamic shared memory for a kernel that has none, or more than a group
-    /// can have.
+    /// The launch requests dynamic shared memory for a kernel that has none, or more than a group can have.
     #[error("{0} bytes of dynamic shared memory: the kernel declares none, or the size exceeds the limit")]
     Shared(u32),
     /// The shape has more blocks along an axis, or more items in a block, than a GPU supports.
@@ -137,9 +135,8 @@ impl Shape {
         if is_taken { Ok(()) } else { Err(ShapeError::Gpu(*self)) }
     }
 
-    /// Returns the position of the item with a number. Items are numbered group by group. Numbers
-    /// grow first along x, then along y, then along z, both within a group and for the groups of
-    /// the grid.
+    /// Returns the position of the item with a number. Items are numbered group by group. Numbers grow first along x,
+    /// then along y, then along z, both within a group and for the groups of the grid.
     pub fn place(&self, item: u32) -> ItemPosition {
         let size = self.block.into_iter().fold(1, u32::wrapping_mul).max(1);
         ItemPosition { group: digits(item / size, self.grid), local: digits(item % size, self.block) }
@@ -157,8 +154,7 @@ fn digits(number: u32, [x, y, _]: [u32; 3]) -> [u32; 3] {
     [number % x, number / x % y, number / x / y]
 }
 
-/// Name of an item in messages: `item 5`, or `item (1, 0, 0) of group (0, 2, 0)` for a launch along
-/// several axes.
+/// Name of an item in messages: `item 5`, or `item (1, 0, 0) of group (0, 2, 0)` for a launch along several axes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ItemName {
     item: u32,

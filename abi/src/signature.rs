@@ -46,8 +46,7 @@ pub struct Signature {
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum SignatureError {
-    /// The kernel's name is empty or contains control characters, so an object's symbol table
-    /// cannot hold it.
+    /// The kernel's name is empty or contains control characters, so an object's symbol table cannot hold it.
     #[error("invalid kernel name {0:?}: a name must not be empty or contain control characters")]
     Name(String),
     /// The parameters take more than [`MAX_PARAM_BYTES`] bytes.
@@ -147,12 +146,11 @@ impl Signature {
         Ok(Signature { name, params, offsets, contents: Vec::new() })
     }
 
-    /// Sets the constant contents of the last parameters. A launch takes no arguments for these
-    /// parameters.
+    /// Sets the constant contents of the last parameters. A launch takes no arguments for these parameters.
     ///
     /// # Errors
-    /// A parameter with contents is not an `in` buffer or has `may_alias`, or the size of the
-    /// contents is not a positive multiple of the element size.
+    /// A parameter with contents is not an `in` buffer or has `may_alias`, or the size of the contents is not a
+    /// positive multiple of the element size.
     pub fn with_contents(mut self, contents: Vec<Contents>) -> Result<Signature, SignatureError> {
         let kernel = || self.name.clone();
         let Some(given) = self.params.len().checked_sub(contents.len()) else {
@@ -201,8 +199,7 @@ impl Signature {
         &self.offsets
     }
 
-    /// Returns the size in bytes of the used part of constant bank 0, which ends with the last
-    /// parameter.
+    /// Returns the size in bytes of the used part of constant bank 0, which ends with the last parameter.
     pub fn constant_bytes(&self) -> u16 {
         match (self.params.last(), self.offsets.last()) {
             (Some(param), Some(offset)) => offset + param.kind.bytes(),

@@ -4,8 +4,7 @@
 /// The accesses of one load or store instruction to a buffer of the launch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stream<S> {
-    /// Number of the buffer parameter. `None` for a guard stream, which does not belong to a
-    /// buffer.
+    /// Number of the buffer parameter. `None` for a guard stream, which does not belong to a buffer.
     pub buffer: Option<u32>,
     /// Contents of the stream's elements.
     pub holds: StreamContents,
@@ -19,18 +18,16 @@ pub struct Stream<S> {
     pub scale: Affine,
     /// Part of the address that is the same for all items, in bytes, modulo 2^32.
     pub index: Affine,
-    /// Offset in bytes, added in 64 bits like `MemAttr::offset` of the IR. The address is the
-    /// buffer's address, plus `(item * scale + index + k0 * steps[0].stride + ..)` modulo 2^32,
-    /// plus this offset.
+    /// Offset in bytes, added in 64 bits like `MemAttr::offset` of the IR. The address is the buffer's address, plus
+    /// `(item * scale + index + k0 * steps[0].stride + ..)` modulo 2^32, plus this offset.
     pub offset: i32,
     /// Loops that enclose the load or store, outermost first.
     pub steps: Vec<Step>,
-    /// Number of the guard stream, which has one element for each element of this stream. If the
-    /// first byte of a guard element is zero, the item skips the access. The byte is zero unless
-    /// the kernel stores a nonzero value.
+    /// Number of the guard stream, which has one element for each element of this stream. If the first byte of a guard
+    /// element is zero, the item skips the access. The byte is zero unless the kernel stores a nonzero value.
     ///
-    /// A skipped store writes nothing. A skipped load returns the memory contents, or zero if the
-    /// address is not readable.
+    /// A skipped store writes nothing. A skipped load returns the memory contents, or zero if the address is not
+    /// readable.
     pub guard: Option<u32>,
     /// The load or store instruction.
     pub site: S,
@@ -42,9 +39,8 @@ pub enum StreamContents {
     /// The accessed elements, in the order of the accesses.
     #[default]
     Elements,
-    /// The whole buffer, once. Such a stream is a window: accesses at addresses that the kernel
-    /// computes go to the window. A window is uniform, has single bytes as elements, and has no
-    /// loops.
+    /// The whole buffer, once. Such a stream is a window: accesses at addresses that the kernel computes go to the
+    /// window. A window is uniform, has single bytes as elements, and has no loops.
     Buffer,
     /// Offsets of accesses into a window, which holds a whole buffer. The offsets are unsigned
     /// 32-bit byte offsets from the address of the buffer. The kernel stores an offset before each
@@ -76,8 +72,7 @@ impl<S> Stream<S> {
         self.buffer.is_some() && self.holds != StreamContents::Buffer
     }
 
-    /// Returns the number of the window stream that the accesses go to, if any. A window holds a
-    /// whole buffer.
+    /// Returns the number of the window stream that the accesses go to, if any. A window holds a whole buffer.
     pub fn window(&self) -> Option<u32> {
         match self.holds {
             StreamContents::Offsets { window, .. } => Some(window),
@@ -125,8 +120,7 @@ pub enum TripCount {
 pub struct Affine {
     /// Constant term.
     pub constant: u32,
-    /// Variables and their coefficients. Each variable occurs at most once, and no coefficient is
-    /// zero.
+    /// Variables and their coefficients. Each variable occurs at most once, and no coefficient is zero.
     pub terms: Vec<(AffineVariable, u32)>,
 }
 
@@ -190,13 +184,12 @@ struct RegionKey {
     loops: Vec<u32>,
 }
 
-/// Returns, for each stream, the number of its region of the data store. With at most `most`
-/// streams, every stream has its own region.
+/// Returns, for each stream, the number of its region of the data store. With at most `most` streams, every stream has
+/// its own region.
 ///
-/// Otherwise, streams with one element per item share a region if their loops, element size and
-/// access direction are equal. Guard streams and streams of offsets only share regions with their
-/// own kind. In each iteration, a shared region holds the elements of a group of items for its
-/// first stream, then for the next stream, and so on.
+/// Otherwise, streams with one element per item share a region if their loops, element size and access direction are
+/// equal. Guard streams and streams of offsets only share regions with their own kind. In each iteration, a shared
+/// region holds the elements of a group of items for its first stream, then for the next stream, and so on.
 pub fn regions<S>(streams: &[Stream<S>], most: usize, written: impl Fn(usize) -> bool) -> Vec<u32> {
     let alone = streams.len() <= most;
     let loops = |stream: &Stream<S>| stream.steps.iter().map(|step| step.loop_number).collect();

@@ -1,7 +1,6 @@
 //! Value types: an element type and a number of lanes.
 //!
-//! Lane 0 of a vector has the lowest bits in a register and the lowest address in memory. All data
-//! is little endian.
+//! Lane 0 of a vector has the lowest bits in a register and the lowest address in memory. All data is little endian.
 
 use std::fmt;
 
@@ -164,14 +163,12 @@ impl Type {
         Type { elem: self.elem, lanes: 1 }
     }
 
-    /// Returns the result type of a lane-wise comparison of this type: `i1` for a scalar, a mask
-    /// for a vector.
+    /// Returns the result type of a lane-wise comparison of this type: `i1` for a scalar, a mask for a vector.
     pub const fn mask_type(self) -> Option<Type> {
         Type::new(Elem::I1, self.lanes())
     }
 
-    /// Returns the integer type with the same number of lanes and twice the lane width, if it
-    /// exists.
+    /// Returns the integer type with the same number of lanes and twice the lane width, if it exists.
     pub const fn widened(self) -> Option<Type> {
         let elem = match self.elem {
             Elem::I8 => Elem::I16,
@@ -209,8 +206,7 @@ impl Type {
         matches!(self.elem, Elem::I1)
     }
 
-    /// Returns `true` for integers of 8 to 64 bits and their vectors. Returns `false` for masks and
-    /// addresses.
+    /// Returns `true` for integers of 8 to 64 bits and their vectors. Returns `false` for masks and addresses.
     pub const fn is_int(self) -> bool {
         matches!(self.elem, Elem::I8 | Elem::I16 | Elem::I32 | Elem::I64)
     }
@@ -220,8 +216,7 @@ impl Type {
         matches!(self.elem, Elem::F16 | Elem::BF16)
     }
 
-    /// Returns `true` for `e4m3`, `e5m2` and their vectors, which can be moved and converted but
-    /// have no arithmetic.
+    /// Returns `true` for `e4m3`, `e5m2` and their vectors, which can be moved and converted but have no arithmetic.
     pub const fn is_fp8(self) -> bool {
         matches!(self.elem, Elem::E4M3 | Elem::E5M2)
     }

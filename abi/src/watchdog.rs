@@ -223,8 +223,7 @@ fn resident() -> Option<u64> {
     None
 }
 
-/// Periodic check whether the compilation of a kernel must stop early because of a limit or a
-/// cancellation.
+/// Periodic check whether the compilation of a kernel must stop early because of a limit or a cancellation.
 #[derive(Clone, Copy, Default)]
 pub struct Poll<'l> {
     watchdog: Option<&'l Watchdog>,
@@ -233,8 +232,7 @@ pub struct Poll<'l> {
 }
 
 impl<'l> Poll<'l> {
-    /// Number of ops between polls. A pass or instruction selection processes this many ops in much
-    /// less than 10 ms.
+    /// Number of ops between polls. A pass or instruction selection processes this many ops in much less than 10 ms.
     const BETWEEN: usize = 1 << 9;
 
     /// Creates a periodic check for a watchdog, if there is one.

@@ -20,8 +20,7 @@ impl<'a> Work<'a> {
     /// within a millisecond.
     const BETWEEN_POLLS: u64 = 1 << 12;
 
-    /// Counts executed instructions or taken backward branches, and polls the watchdog if a poll is
-    /// due.
+    /// Counts executed instructions or taken backward branches, and polls the watchdog if a poll is due.
     ///
     /// # Errors
     /// Returns the limit that was exceeded.

@@ -6,8 +6,7 @@ use std::fmt::Write;
 pub struct Kernel {
     /// The name of the generator, which is also the name of the kernel in the text.
     pub name: &'static str,
-    /// The first parts of the names of the workloads that run on the kernel, such as `explain`
-    /// for `explain-halu`.
+    /// The first parts of the names of the workloads that run on the kernel, such as `explain` for `explain-halu`.
     pub works: &'static [&'static str],
     /// Returns the text of a kernel of the given size. The kernel defines a value `%r`.
     pub write: fn(usize) -> String,
@@ -60,8 +59,7 @@ fn live(size: usize) -> String {
     })
 }
 
-/// Generates a kernel on `size` adjacent bytes. All bytes are loaded and processed before the first
-/// one is stored.
+/// Generates a kernel on `size` adjacent bytes. All bytes are loaded and processed before the first one is stored.
 fn bytes(size: usize) -> String {
     text("bytes", "%x: in i8 align 4, %y: in i8 align 4, %z: out i8 align 4", |text| {
         let bytes = size.next_multiple_of(4);

@@ -37,8 +37,7 @@ const COSTS: [Cost; 2] = [
     Cost { name: "memory", unit: "MB", asked: 1.1, negligible: 8.0 },
 ];
 
-/// The workloads: names, and arguments of the program `halfbyte`. `explain` is asked about the
-/// value `%r`.
+/// The workloads: names, and arguments of the program `halfbyte`. `explain` is asked about the value `%r`.
 #[rustfmt::skip]
 const WORKS: &[(&str, &[&str])] = &[
     ("halu",         &["compile", "--emit", "obj", "-o", "/dev/null", "--target", "halu"]),
@@ -173,8 +172,7 @@ fn slope(points: &[[f64; 2]]) -> f64 {
     both / square
 }
 
-/// Runs a program and returns its resource usage. Exit code 1, by which the compiler rejects a
-/// kernel, is not an error.
+/// Runs a program and returns its resource usage. Exit code 1, by which the compiler rejects a kernel, is not an error.
 fn run(command: &mut Command) -> Result<ResourceUsage, String> {
     let took = start(command.stdout(Stdio::null()).stderr(Stdio::null()))?;
     match took.code {

@@ -7,8 +7,7 @@ use halfbyte::{Engine, Program};
 use crate::texts::{HALU, Text, VP1};
 use crate::{Bench, Found};
 
-/// Measures the memory of a program without its native code, in KB. The value is the mean over
-/// 1,000 programs.
+/// Measures the memory of a program without its native code, in KB. The value is the mean over 1,000 programs.
 pub fn program(bench: &Bench, text: &Text) -> Result<Found, String> {
     let count = 1000 / bench.fewer;
     drop(launched(text, 0)?);
@@ -55,8 +54,7 @@ pub fn churn(bench: &Bench) -> Result<Found, String> {
     Ok(Found { value: (after as f64 - before as f64) / 1e6, note })
 }
 
-/// Returns a program after one launch of its kernel, which has enough items for several rows of the
-/// native engine.
+/// Returns a program after one launch of its kernel, which has enough items for several rows of the native engine.
 fn launched(text: &Text, number: usize) -> Result<Program, String> {
     const ITEMS: usize = 300;
     let program = text.program(number)?;

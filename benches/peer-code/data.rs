@@ -60,8 +60,7 @@ pub fn first(program: &Program) -> Result<&Kernel, String> {
     program.kernels().first().ok_or_else(|| "the program has no kernel".into())
 }
 
-/// Launches a kernel on an engine. If the kernel has a scalar parameter, `scalar` is its first
-/// argument.
+/// Launches a kernel on an engine. If the kernel has a scalar parameter, `scalar` is its first argument.
 pub fn launch(
     kernel: &Kernel,
     engine: Engine,

@@ -97,8 +97,7 @@ pub fn axpy(bench: &Bench, peer: &CStr) -> Result<Sample, String> {
     against(bench, &axpy_text("f16x2", ""), A_F16, f16, 1.0, (Gcc, peer))
 }
 
-/// Compares axpy on f16 with a C function, on uniformly random bits. These include NaNs, infinities
-/// and subnormals.
+/// Compares axpy on f16 with a C function, on uniformly random bits. These include NaNs, infinities and subnormals.
 pub fn axpy_any_bits(bench: &Bench, peer: &CStr) -> Result<Sample, String> {
     against(bench, &axpy_text("f16x2", ""), A_F16, |bits| bits as u16, 1.0, (Gcc, peer))
 }
@@ -143,8 +142,7 @@ pub fn axpy_naive(bench: &Bench) -> Result<Sample, String> {
     let mut ours = |y: &mut [u8]| launch(kernel, Engine::JIT, ITEMS, A_F16, &[&x], y);
     let mut peer = |y: &mut [u8]| {
         constants[usize::from(y_offset)..][..8].copy_from_slice(&(y.as_mut_ptr() as u64).to_le_bytes());
-        // SAFETY: each item accesses one word of x and one of y, and both have a word for every
-        // item.
+        // SAFETY: each item accesses one word of x and one of y, and both have a word for every item.
         unsafe { bench.peers.run_naive(words, &constants, ITEMS) }
     };
     let seconds = compare(bench, &y, Results::Equal, &mut ours, &mut peer)?;

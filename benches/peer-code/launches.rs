@@ -45,8 +45,7 @@ fn branch(word: &str) -> String {
     )
 }
 
-/// Compares a kernel in which a random half of the items takes a branch with one in which the
-/// branch is uniform.
+/// Compares a kernel in which a random half of the items takes a branch with one in which the branch is uniform.
 pub fn divergent(bench: &Bench) -> Result<Sample, String> {
     const BYTES: usize = 64 << 10;
     let items = BYTES as u32 / 4;
@@ -77,8 +76,7 @@ pub fn threads(bench: &Bench) -> Result<Sample, String> {
     Ok(Sample::of_speeds(SHARED_WORK, seconds))
 }
 
-/// Compares C code on two threads with the same code on one thread. The ratio is the speedup that
-/// this computer allows.
+/// Compares C code on two threads with the same code on one thread. The ratio is the speedup that this computer allows.
 pub fn native_threads(bench: &Bench, peer: &CStr) -> Result<Sample, String> {
     let peer = bench.peers.get(Gcc, peer)?;
     let x = Aligned::of_random(SHARED, 1, halves::f16);

@@ -59,8 +59,7 @@ const AHEAD: f64 = 0.95;
 
 /// Minimum ratio of the speed with directed rounding to that with rounding to nearest.
 const DIRECTED: f64 = 0.5;
-/// Minimum ratio at which the translation time per instruction counts as independent of the
-/// kernel's size.
+/// Minimum ratio at which the translation time per instruction counts as independent of the kernel's size.
 const LINEAR: f64 = 0.67;
 
 const fn figure(
@@ -203,8 +202,7 @@ fn main() -> ExitCode {
                 return ExitCode::SUCCESS;
             }
             "--quick" => rounds = Rounds::QUICK,
-            // To compare two threads with two processes, the benchmark starts itself with this
-            // option.
+            // To compare two threads with two processes, the benchmark starts itself with this option.
             processes::ALONE => return ended(processes::alone()),
             // Cargo passes this option to every benchmark.
             "--bench" => {}

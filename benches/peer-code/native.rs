@@ -17,8 +17,7 @@ pub enum Compiler {
 /// Type of the C functions in half.c, bytes.c, vp1.c and groups.c. The arguments are a scalar (or a
 /// number of passes), n bytes to read, the bytes to write, and n.
 type Function = unsafe extern "C" fn(u32, *const u8, *mut u8, usize);
-/// Type of the C functions in ptx.c. The arguments are the scalars, the buffers to read, and the
-/// bytes to write.
+/// Type of the C functions in ptx.c. The arguments are the scalars, the buffers to read, and the bytes to write.
 type PtxFunction = unsafe extern "C" fn(*const u32, *const *const u8, *mut u8);
 /// Type of the naive interpreter. The arguments are the instruction words, their number, constant
 /// bank 0, and the number of items. Returns false if an instruction word is not supported.
@@ -70,8 +69,7 @@ impl Peers {
 
     fn symbol(&self, compiler: Compiler, name: &CStr) -> Result<*mut c_void, String> {
         let Library(library) = self.libraries[compiler as usize];
-        // SAFETY: the library stays open as long as the program runs, and the name is a valid C
-        // string.
+        // SAFETY: the library stays open as long as the program runs, and the name is a valid C string.
         let symbol = unsafe { dlsym(library, name.as_ptr()) };
         if symbol.is_null() {
             Err(format!("the C function {name:?} is missing; run `benches/peers` to build it"))
@@ -102,8 +100,7 @@ impl Peers {
         let symbol = self.symbol(Compiler::Gcc, c"naive_run")?;
         // SAFETY: `naive_run` has the type `NaiveFunction`.
         let run = unsafe { std::mem::transmute::<*mut c_void, NaiveFunction>(symbol) };
-        // SAFETY: `words.len()` is the number of words. The caller guarantees that the items access
-        // only valid memory.
+        // SAFETY: `words.len()` is the number of words. The caller guarantees that the items access only valid memory.
         match unsafe { run(words.as_ptr(), words.len(), constants.as_ptr(), items) } {
             true => Ok(()),
             false => Err("the naive interpreter does not support an instruction".into()),
@@ -127,12 +124,10 @@ impl PtxPeer {
     /// Calls the function.
     ///
     /// # Safety
-    /// The function must take this number of scalars and buffers, and must access the buffers only
-    /// within their bounds.
+    /// The function must take this number of scalars and buffers, and must access the buffers only within their bounds.
     pub unsafe fn run(self, scalars: &[u32], read: &[&[u8]], y: &mut [u8]) {
         let read: Vec<*const u8> = read.iter().map(|bytes| bytes.as_ptr()).collect();
-        // SAFETY: the caller guarantees that the function accesses the scalars and buffers only
-        // within their bounds.
+        // SAFETY: the caller guarantees that the function accesses the scalars and buffers only within their bounds.
         unsafe { (self.0)(scalars.as_ptr(), read.as_ptr(), y.as_mut_ptr()) }
     }
 }

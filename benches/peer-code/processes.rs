@@ -44,8 +44,7 @@ impl Shared {
     }
 }
 
-/// Launches the kernel on one thread for each line of the input, and prints the time of each launch
-/// in seconds.
+/// Launches the kernel on one thread for each line of the input, and prints the time of each launch in seconds.
 pub fn alone() -> Result<(), String> {
     let mut shared = Shared::new(SHARED)?;
     for line in std::io::stdin().lines() {

@@ -218,8 +218,7 @@ impl Case {
         let size = &self.sizes[of as usize];
         let mut ours = |y: &mut [u8]| self.launch(&kernel, Engine::JIT, of, &read, y);
         let mut theirs = |y: &mut [u8]| {
-            // SAFETY: the function takes these scalars, and the buffers have the sizes that the
-            // scalars determine.
+            // SAFETY: the function takes these scalars, and the buffers have the sizes that the scalars determine.
             unsafe { peer.run(size.scalars, &read.iter().map(|bytes| &**bytes).collect::<Vec<_>>(), y) };
             Ok(())
         };

@@ -14,8 +14,7 @@ use crate::measure::Sample;
 /// Maximum time in milliseconds from the object or text of a kernel of 100 instructions to the end
 /// of its launch, on HALU and for PTX.
 const LIMIT: f64 = 1.0;
-/// Maximum time in milliseconds from the object of a VP1 kernel of 100 instructions to the end of
-/// its launch.
+/// Maximum time in milliseconds from the object of a VP1 kernel of 100 instructions to the end of its launch.
 const LIMIT_VP1: f64 = 5.0;
 /// Maximum translation time per instruction in microseconds.
 const LIMIT_OF_ONE: f64 = 4.0;
@@ -114,8 +113,7 @@ fn ptx(instructions: usize) -> String {
     )
 }
 
-/// Parses a PTX text and launches its kernel with one item, which translates the kernel to native
-/// code.
+/// Parses a PTX text and launches its kernel with one item, which translates the kernel to native code.
 fn read_and_launch(text: &str) -> Result<Translation, String> {
     let kernel = import_ptx::load("k.ptx", text, None, &Globals::default()).map_err(|report| report.to_string())?;
     let mut y = [2; 4];
@@ -145,8 +143,7 @@ fn vp1(instructions: usize) -> Result<Vec<u8>, String> {
     vp1_object(params()?, &lines.join("\n"), None)
 }
 
-/// Loads an object and launches its kernel with one item, which translates the kernel to native
-/// code.
+/// Loads an object and launches its kernel with one item, which translates the kernel to native code.
 fn load_and_launch(object: &[u8]) -> Result<Translation, String> {
     let program = halfbyte::TARGETS.load(object).map_err(|error| error.to_string())?;
     let kernel = first(&program)?;

@@ -19,8 +19,7 @@ const VECTORS: usize = 128;
 /// Number of passes over the data in a launch.
 const PASSES: u32 = 1000;
 
-/// Assembly of `y = x + w`. The loop consists of three bundles. It stores a vector while it adds
-/// the next one.
+/// Assembly of `y = x + w`. The loop consists of three bundles. It stores a vector while it adds the next one.
 const VADD: &str = "
              |  mov $r9 $m0         |                      |
              |  mov $r0 $m1         |                      |

@@ -44,8 +44,7 @@ command `cargo bench --bench ptx -- --groups --write` writes this page.
 
 ";
 
-/// Prints the instruction counts of all kernels, and writes the documentation page if `write` is
-/// set.
+/// Prints the instruction counts of all kernels, and writes the documentation page if `write` is set.
 pub fn compare(tools: &Tools, write: bool) -> Result<(), String> {
     let heads = SMS.map(|sm| sm.to_string()).join(" | ");
     let mut page = format!("{HEAD}| kernel | {heads} |\n|---|{}\n", "---|".repeat(SMS.len()));

@@ -1,11 +1,9 @@
-//! Machine instructions that `ptxas` generates for the baseline kernels: from our IR, compared with
-//! hand-written PTX.
+//! Machine instructions that `ptxas` generates for the baseline kernels: from our IR, compared with hand-written PTX.
 //!
-//! `cargo bench --bench ptx` counts machine instructions; with `-- --write` it writes the counts to
-//! `docs/ptx/sass.md`. With `-- --time` it measures the time from text to machine code: halfbyte
-//! followed by `ptxas`, compared with `ptxas` alone on hand-written PTX. `-- --time k11` measures
-//! the kernels whose names begin with `k11`. `-- --groups` counts the instructions of
-//! `examples/groups`, compared with the code of NVRTC for the same algorithms in CUDA.
+//! `cargo bench --bench ptx` counts machine instructions; with `-- --write` it writes the counts to `docs/ptx/sass.md`.
+//! With `-- --time` it measures the time from text to machine code: halfbyte followed by `ptxas`, compared with `ptxas`
+//! alone on hand-written PTX. `-- --time k11` measures the kernels whose names begin with `k11`. `-- --groups` counts
+//! the instructions of `examples/groups`, compared with the code of NVRTC for the same algorithms in CUDA.
 #![allow(unreachable_pub)]
 
 mod back;
@@ -45,8 +43,7 @@ const TIMED: [&str; 5] =
     ["k10_v4_brighten", "k11_v4_sad16", "k12_v4_bilinear", "k13_v2_smith_waterman", "k14_v4_median9"];
 /// Number of copies of a kernel in a file whose compile time is measured.
 const COPIES: usize = 200;
-/// Number of times that each side is measured. The two sides run alternately, and every second
-/// round swaps their order.
+/// Number of times that each side is measured. The two sides run alternately, and every second round swaps their order.
 const ROUNDS: usize = 31;
 const TIMED_SM: Sm = Sm::SM_90;
 
@@ -187,8 +184,7 @@ fn table(tools: &Tools, kernels: &[&str], make: impl Fn(&str, Sm) -> Result<Stri
     table
 }
 
-/// Returns a text with [`COPIES`] copies of its kernel. `marker` is the text at which the kernel
-/// begins.
+/// Returns a text with [`COPIES`] copies of its kernel. `marker` is the text at which the kernel begins.
 fn copies(text: &str, name: &str, marker: &str) -> String {
     let head = text.find(marker).unwrap_or(0);
     let (head, kernel) = text.split_at(head);

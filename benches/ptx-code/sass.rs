@@ -1,5 +1,4 @@
-//! Machine instructions that NVIDIA's `ptxas` generates, as the disassembler prints them. Both
-//! tools run without a GPU.
+//! Machine instructions that NVIDIA's `ptxas` generates, as the disassembler prints them. Both tools run without a GPU.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -70,8 +69,7 @@ impl Sass {
     }
 }
 
-/// Parses a listing of the disassembler. Returns the machine code of each kernel, by the kernel's
-/// name.
+/// Parses a listing of the disassembler. Returns the machine code of each kernel, by the kernel's name.
 fn kernels(listing: &str) -> BTreeMap<String, Sass> {
     let mut kernels: BTreeMap<String, Sass> = BTreeMap::new();
     let mut current = None;

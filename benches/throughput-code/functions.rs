@@ -1,9 +1,8 @@
-//! Generator of functions on packed halves and bytes, as our IR and as LLVM IR with the same
-//! operations.
+//! Generator of functions on packed halves and bytes, as our IR and as LLVM IR with the same operations.
 //!
-//! A function loads two words of halves and two of bytes, computes with them, and stores one word
-//! of each type. Every op contributes to a stored value. One function in four has a loop, one in
-//! four has a branch, and two are straight-line code.
+//! A function loads two words of halves and two of bytes, computes with them, and stores one word of each type. Every
+//! op contributes to a stored value. One function in four has a loop, one in four has a branch, and two are
+//! straight-line code.
 
 use std::fmt::Write;
 
@@ -68,8 +67,7 @@ pub struct Texts {
     pub llvm: String,
 }
 
-/// Generates `count` functions, named `@k0`, `@k1` and so on. The functions are the same in each
-/// run.
+/// Generates `count` functions, named `@k0`, `@k1` and so on. The functions are the same in each run.
 pub fn functions(count: usize) -> Texts {
     let mut writer = Writer { ours: String::new(), llvm: declarations(), random: Random(1), values: 0 };
     (0..count).for_each(|number| writer.function(number));

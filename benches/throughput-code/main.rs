@@ -259,8 +259,7 @@ impl Bench {
         Ok(Sample::more(self.few.ops / 1e6 / ours, self.few.ops / 1e6 / peer))
     }
 
-    /// Compares one compilation on two threads with two compilations that run at the same time,
-    /// each on one thread.
+    /// Compares one compilation on two threads with two compilations that run at the same time, each on one thread.
     fn cores(&self) -> Result<Sample, String> {
         let start = |threads: &str, object: &str| {
             let mut command = Command::new(env!("CARGO_BIN_EXE_halfbyte"));
@@ -315,8 +314,7 @@ fn timed<T>(work: impl FnOnce() -> Result<T, String>) -> Result<f64, String> {
     Ok(seconds)
 }
 
-/// Returns the minimum time of each side over several rounds. In each round, the sides run one
-/// after the other.
+/// Returns the minimum time of each side over several rounds. In each round, the sides run one after the other.
 fn least<const SIDES: usize>(round: impl Fn() -> Result<[f64; SIDES], String>) -> Result<[f64; SIDES], String> {
     let mut least = [f64::INFINITY; SIDES];
     let (start, mut rounds) = (Instant::now(), 0);

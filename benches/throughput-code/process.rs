@@ -21,8 +21,7 @@ unsafe extern "C" {
     fn wait4(process: c_int, status: *mut c_int, options: c_int, usage: *mut Usage) -> c_int;
 }
 
-/// Runs a program to its end and returns its resource usage. Returns an error unless the exit code
-/// is 0.
+/// Runs a program to its end and returns its resource usage. Returns an error unless the exit code is 0.
 pub fn run(command: &mut Command) -> Result<ResourceUsage, String> {
     let took = measure(command)?;
     if took.code == Some(0) { Ok(took) } else { Err(format!("`{}` failed", command.get_program().to_string_lossy())) }

@@ -47,8 +47,7 @@ impl From<object::write::Error> for ObjectError {
 /// Returns the bytes of an object with these kernels, in this order. The output is deterministic.
 ///
 /// # Errors
-/// Two kernels have the same name, a kernel is for another target, or the object exceeds the limits
-/// of the format.
+/// Two kernels have the same name, a kernel is for another target, or the object exceeds the limits of the format.
 pub fn write_object(header: &Header, kernels: &[KernelCode]) -> Result<Vec<u8>, ObjectError> {
     let places = |code: &KernelCode| code.locs.len() * Loc::BYTES + code.parts.len() * PartialAccess::BYTES;
     let len = |code: &KernelCode| code.words.len() * code.words.word_bytes() + places(code) + USUAL_RECORDS;
@@ -105,8 +104,7 @@ impl ObjectWriter {
         symbols.add(name, section, words.len())
     }
 
-    /// Writes the buffer to `out` and empties it, if it holds at least 64 KiB. This bounds the
-    /// memory use.
+    /// Writes the buffer to `out` and empties it, if it holds at least 64 KiB. This bounds the memory use.
     ///
     /// # Errors
     /// Those of `out`. The object is unusable after an error.
@@ -206,16 +204,14 @@ struct File {
     /// Number of bytes that have been flushed, which precede `bytes`.
     before: usize,
     names: Strings,
-    /// Number of sections. It cannot overflow, because the string table of section names reaches
-    /// its limit first.
+    /// Number of sections. It cannot overflow, because the string table of section names reaches its limit first.
     sections: u32,
     /// Encoded headers of all sections except the null section.
     headers: Vec<u8>,
 }
 
 impl File {
-    /// Name of the section that contains the section names, and the offset of this name in that
-    /// section.
+    /// Name of the section that contains the section names, and the offset of this name in that section.
     const NAMES: &str = ".shstrtab";
     const NAMES_NAME: u32 = 1;
 
@@ -227,8 +223,7 @@ impl File {
         File { bytes, before: 0, names, sections: 1, headers: Vec::new() }
     }
 
-    /// Writes a section and returns its index. The function sets the name, the offset and the size
-    /// in `header`.
+    /// Writes a section and returns its index. The function sets the name, the offset and the size in `header`.
     fn section(
         &mut self,
         name: [&str; 2],
@@ -289,8 +284,7 @@ impl File {
 struct Symbols {
     bytes: Vec<u8>,
     names: Strings,
-    /// Extended section index of each symbol (`SHT_SYMTAB_SHNDX`); 0 if the index fits in the
-    /// symbol.
+    /// Extended section index of each symbol (`SHT_SYMTAB_SHNDX`); 0 if the index fits in the symbol.
     sections: Vec<u8>,
     is_too_large: bool,
 }

@@ -46,15 +46,13 @@ pub struct KernelCode {
     pub words: SharedCode,
     /// Source location of each instruction word.
     pub locs: Vec<Loc>,
-    /// Accesses of the source that were combined into one instruction word, ordered by the address
-    /// of that word.
+    /// Accesses of the source that were combined into one instruction word, ordered by the address of that word.
     pub parts: Vec<PartialAccess>,
     /// Bundle statistics of each block; empty if the target has no bundles.
     pub stats: Vec<BlockStats>,
 }
 
-/// Converts a machine function to the type of one backend, or fails if it belongs to another
-/// backend.
+/// Converts a machine function to the type of one backend, or fails if it belongs to another backend.
 pub(crate) fn downcast<C: AllocatedCode>(func: Box<dyn AllocatedCode>) -> Result<C, LayoutError> {
     func.downcast().map(|func| *func).ok_or(LayoutError::Backend)
 }

@@ -20,8 +20,7 @@ pub enum OpError {
     Unknown(#[from] Unknown),
 }
 
-/// Error of layout: an invariant of selection or allocation is broken, or a limit of the target is
-/// exceeded.
+/// Error of layout: an invariant of selection or allocation is broken, or a limit of the target is exceeded.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum LayoutError {
@@ -88,8 +87,7 @@ pub enum LayoutError {
         /// Source location of the instructions.
         loc: Loc,
     },
-    /// An instruction is a call or a return, or a branch or exit that is not at the end of its
-    /// block.
+    /// An instruction is a call or a return, or a branch or exit that is not at the end of its block.
     #[error("kernel `{kernel}`: {opcode} is not allowed here: branches and exits must end a block")]
     Control {
         /// Name of the kernel.

@@ -4,8 +4,7 @@ use std::fmt::{self, Write};
 
 use crate::emitter::{Emitter, KernelCode, WORD};
 
-/// Column at which the source location of an instruction word begins, if its assembly is short
-/// enough.
+/// Column at which the source location of an instruction word begins, if its assembly is short enough.
 const ASSEMBLY_WIDTH: usize = 48;
 
 /// Formats a kernel as a listing.

@@ -70,8 +70,7 @@ fn layout(func: MachFunc<Ptx>) -> Result<KernelCode, LayoutError> {
     for ((block, length), of_block) in blocks.into_iter().zip(lengths).zip(of_blocks) {
         let start = insts.len() as u32;
         starts.push(start);
-        // The indices of the other instructions stay valid, because only branches at the end of a
-        // block are omitted.
+        // The indices of the other instructions stay valid, because only branches at the end of a block are omitted.
         parts.extend(of_block.iter().map(|part| PartialAccess { word: start + part.word, ..*part }));
         for MachInst { mut inst, target, loc } in block.into_iter().take(length) {
             target.into_iter().for_each(|target| Ptx::set_target(&mut inst, target));
@@ -204,8 +203,7 @@ fn param(param: &abi::Param) -> Param {
     }
 }
 
-/// Creates labels for the blocks that are branch targets, and replaces the block numbers in
-/// branches by labels.
+/// Creates labels for the blocks that are branch targets, and replaces the block numbers in branches by labels.
 fn place_labels(insts: &mut [Inst], starts: &[u32]) -> Result<Vec<LabelName>, u32> {
     let mut is_target = vec![false; starts.len()];
     for label in insts.iter_mut().flat_map(targets) {
@@ -284,8 +282,7 @@ impl ControlInst for MachInst<Ptx> {
     }
 }
 
-/// Writer that creates a PTX file kernel by kernel. It keeps only the kernels that have variables
-/// or functions.
+/// Writer that creates a PTX file kernel by kernel. It keeps only the kernels that have variables or functions.
 pub struct PtxWriter {
     sm: Sm,
     text: Writer,

@@ -32,11 +32,9 @@ pub(crate) trait ControlInst: Clone {
     }
 }
 
-/// Straightens all branches. The blocks keep their numbers. A block that becomes unreachable is
-/// emptied.
+/// Straightens all branches. The blocks keep their numbers. A block that becomes unreachable is emptied.
 pub(crate) fn straighten<S: ControlInst>(blocks: &mut [Vec<S>]) {
-    // Reverse order, so that the branches in the target of a branch have usually been shortened
-    // before.
+    // Reverse order, so that the branches in the target of a branch have usually been shortened before.
     for index in (0..blocks.len()).rev() {
         for at in 0..blocks.get(index).map_or(0, Vec::len) {
             let step = blocks.get(index).and_then(|block| block.get(at)).filter(|step| step.target().is_some());
@@ -58,8 +56,7 @@ pub(crate) fn straighten<S: ControlInst>(blocks: &mut [Vec<S>]) {
     }
 }
 
-/// Returns, for each block, the number of instructions without the branches to the next block at
-/// its end.
+/// Returns, for each block, the number of instructions without the branches to the next block at its end.
 pub(crate) fn lengths<S: ControlInst>(blocks: &[Vec<S>]) -> Vec<usize> {
     let mut lengths = vec![0; blocks.len()];
     // Index of the next block of which instructions remain. A branch to this block, or to an empty
@@ -83,8 +80,7 @@ pub(crate) fn lengths<S: ControlInst>(blocks: &[Vec<S>]) -> Vec<usize> {
     lengths
 }
 
-/// Maximum number of jumps that the retargeting of one branch skips. The limit bounds the compile
-/// time.
+/// Maximum number of jumps that the retargeting of one branch skips. The limit bounds the compile time.
 const MAX_PASSED: usize = 16;
 
 /// Changes the target of a branch in block `from` while the target block only jumps. Stops if a
@@ -103,8 +99,7 @@ fn shorten<S: ControlInst>(blocks: &[Vec<S>], from: BlockIndex, branch: &mut S) 
     }
 }
 
-/// Empties each block that only jumps, if no branch targets the block and control does not fall
-/// through into it.
+/// Empties each block that only jumps, if no branch targets the block and control does not fall through into it.
 fn empty_unreached<S: ControlInst>(blocks: &mut [Vec<S>]) {
     let mut reached = vec![false; blocks.len()];
     for target in blocks.iter().flatten().filter_map(S::target) {

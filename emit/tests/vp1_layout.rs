@@ -91,12 +91,10 @@ fn independent_operations_share_a_bundle() {
 fn operations_with_port_conflicts_get_separate_bundles() {
     let found = text(&[&["mov $r1 $v3 0x0", "stvh $v5 $a1 0x0", "exit 0x0"]]);
     assert_eq!(found.len(), 3);
-    // In the order `stvh, mov, exit`, the store and the move would be in one bundle, in which they
-    // conflict.
+    // In the order `stvh, mov, exit`, the store and the move would be in one bundle, in which they conflict.
     assert_eq!(found[0], "mov $r1 $v3 0x0");
     assert_eq!(found[1], "stvh $v5 $a1 0x0");
-    // An unrelated scalar instruction must not share a bundle with a vector instruction that
-    // receives a scalar operand.
+    // An unrelated scalar instruction must not share a bundle with a vector instruction that receives a scalar operand.
     let found = text(&[&["add $r1 $r2 0x1", "vmad2 u mask rd int -0x1 lo $v6 u $v4d u $v10", "exit 0x0"]]);
     assert!(found[..3] != ["add $r1 $r2 0x1", "vmad2 u mask rd int -0x1 lo $v6 u $v4d u $v10", "exit 0x0"]);
     let pair = "bvec $r3 $vc1 sf 0x0; vmad2 u factor rd int -0x1 lo $v6 u $v4d u $v10";
@@ -115,8 +113,7 @@ fn branches_go_to_lines_and_take_what_they_can_into_their_delay_slots() {
     let code = laid_out(blocks);
     let found: Vec<String> = code.words.disassemble().lines().map(str::to_owned).collect();
     let at = |line: &str| found.iter().position(|found| found.starts_with(line)).unwrap();
-    // The branch is placed after the operation that sets its flags, and the last sum fills its
-    // delay slot.
+    // The branch is placed after the operation that sets its flags, and the last sum fills its delay slot.
     let branch = at("bra $c0 zf");
     assert!(at("add $r1") < branch && at("add $r2") < branch, "{found:?}");
     let delayed = bundles(words_of(&code)).find(|(at, _)| *at as usize == branch + 1).unwrap().1;
@@ -157,8 +154,7 @@ fn streams_and_the_branch_of_groups_are_found() {
     assert_eq!(code.info.local_bytes, 16);
     // The register count includes the registers of the pipelined loop.
     assert_eq!(code.info.registers, 6);
-    // Every instruction word has a source location. A nop takes that of a neighbouring instruction
-    // word.
+    // Every instruction word has a source location. A nop takes that of a neighbouring instruction word.
     assert_eq!(code.locs.len(), lines.len());
     assert!(code.locs.iter().all(|loc| (1..=8).contains(&loc.line)));
     assert_eq!(code.locs[branch].line, 6);

@@ -31,8 +31,7 @@ fn compile(source: &str) -> Result<Kernel, String> {
     let i = b.here(Op::ItemId);
     let mut stack: Vec<Value> = Vec::new();
     for (word, loc) in words(source) {
-        // A span may contain any two numbers. The location map below translates them to a line and
-        // a column.
+        // A span may contain any two numbers. The location map below translates them to a line and a column.
         b.set_span(Span { start: loc.line, end: loc.column });
         let value = match word {
             "x" => b.load(Type::I8X4, x, i),

@@ -1,6 +1,5 @@
-//! Example: random tests of a third-party compiler. The code that it generates must leave the same
-//! memory as the kernel. The compiler of this example generates a list of steps for a machine with
-//! 32-bit registers.
+//! Example: random tests of a third-party compiler. The code that it generates must leave the same memory as the
+//! kernel. The compiler of this example generates a list of steps for a machine with 32-bit registers.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -64,8 +63,7 @@ fn compile(kernel: &Kernel) -> Option<Vec<Step>> {
     Some(steps)
 }
 
-/// Interpreter of the machine. `subtract` computes the result of a subtraction, so that tests can
-/// introduce a bug.
+/// Interpreter of the machine. `subtract` computes the result of a subtraction, so that tests can introduce a bug.
 fn run(steps: &[Step], items: u32, buffers: &mut [Vec<u8>], subtract: fn(u32, u32) -> u32) -> Option<()> {
     for item in 0..items {
         let mut registers = vec![0; steps.len()];
@@ -105,8 +103,7 @@ fn run(steps: &[Step], items: u32, buffers: &mut [Vec<u8>], subtract: fn(u32, u3
 /// Generates `kernels` random kernels. Returns the first kernel whose steps do not leave the same
 /// memory as the evaluator.
 fn first_difference(kernels: u64, subtract: fn(u32, u32) -> u32) -> Result<Option<Kernel>, Box<dyn Error>> {
-    // The generator of kernels calls the compiler to find out which ops, types and operands it
-    // supports.
+    // The generator of kernels calls the compiler to find out which ops, types and operands it supports.
     let mut palette = Palette::new(|kernel| compile(kernel).is_some()).with_types(&[Type::I32]);
     for seed in 0..kernels {
         let mut random = Random(seed);

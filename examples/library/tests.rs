@@ -1,5 +1,4 @@
-//! Tests that every example runs, and that the code on the pages of `docs/library/` comes from the
-//! examples.
+//! Tests that every example runs, and that the code on the pages of `docs/library/` comes from the examples.
 #![allow(clippy::unwrap_used)]
 
 use std::fs;

@@ -1,6 +1,5 @@
-//! Example: compiles, launches and drops many kernels in one process, on several threads. `cargo
-//! run --release -p halfbyte-examples --example threads -- 10000` sets the number of kernels for
-//! each thread.
+//! Example: compiles, launches and drops many kernels in one process, on several threads. `cargo run --release -p
+//! halfbyte-examples --example threads -- 10000` sets the number of kernels for each thread.
 
 use std::error::Error;
 use std::thread;

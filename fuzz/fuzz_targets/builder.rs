@@ -1,6 +1,5 @@
-//! Every sequence of builder calls creates a kernel, or an error. The text of a valid kernel parses
-//! to the same kernel. The kernel compiles to code with the evaluator's results, or the compiler
-//! rejects it.
+//! Every sequence of builder calls creates a kernel, or an error. The text of a valid kernel parses to the same kernel.
+//! The kernel compiles to code with the evaluator's results, or the compiler rejects it.
 #![no_main]
 
 use halfbyte::Module;
@@ -14,8 +13,7 @@ use libfuzzer_sys::fuzz_target;
 /// Maximum number of builder calls.
 const MOST: usize = 40;
 
-/// The input bytes, which determine the choices of the test. After the end of the input, every byte
-/// is 0.
+/// The input bytes, which determine the choices of the test. After the end of the input, every byte is 0.
 struct Bytes<'d>(&'d [u8]);
 
 impl Bytes<'_> {

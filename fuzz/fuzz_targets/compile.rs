@@ -1,6 +1,5 @@
-//! Every valid kernel is compiled or rejected, both with all passes and with few. On the
-//! interpreter and as native code, compiled code gives the evaluator's results, and traps on the
-//! same inputs.
+//! Every valid kernel is compiled or rejected, both with all passes and with few. On the interpreter and as native
+//! code, compiled code gives the evaluator's results, and traps on the same inputs.
 #![no_main]
 
 use halfbyte::Module;

@@ -1,5 +1,4 @@
-//! Every text is parsed as IR or rejected. The printed form of a parsed module parses to the same
-//! module.
+//! Every text is parsed as IR or rejected. The printed form of a parsed module parses to the same module.
 #![no_main]
 
 use halfbyte::ir::diag::Diagnostics;

@@ -1,5 +1,4 @@
-//! Every byte sequence is a valid object, or it is rejected. The kernels of a loaded object end or
-//! trap.
+//! Every byte sequence is a valid object, or it is rejected. The kernels of a loaded object end or trap.
 #![no_main]
 
 use halfbyte::abi::ParamKind;

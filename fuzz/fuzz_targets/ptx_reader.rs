@@ -1,6 +1,5 @@
-//! Every PTX text is parsed, or rejected with errors at locations in the text. The printed form of
-//! a parsed module parses to the same module. The kernels of the module are imported to valid
-//! kernels, or rejected.
+//! Every PTX text is parsed, or rejected with errors at locations in the text. The printed form of a parsed module
+//! parses to the same module. The kernels of the module are imported to valid kernels, or rejected.
 #![no_main]
 
 use halfbyte::import_ptx::{Shape, import};

@@ -1,5 +1,4 @@
-//! HALU instructions give the same results on the interpreter and as native code, on one thread and
-//! on several.
+//! HALU instructions give the same results on the interpreter and as native code, on one thread and on several.
 #![no_main]
 
 use halfbyte::abi::{Direction, Param, ParamKind, Signature, Type};

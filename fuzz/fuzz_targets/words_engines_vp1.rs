@@ -1,5 +1,4 @@
-//! VP1 instructions give the same results on the interpreter and as native code, on one thread and
-//! on several.
+//! VP1 instructions give the same results on the interpreter and as native code, on one thread and on several.
 #![no_main]
 
 use halfbyte::emit::Code;

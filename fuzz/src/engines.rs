@@ -14,8 +14,7 @@ const ITEMS: u32 = 70;
 const BYTES: usize = 1 << 11;
 /// Maximum number of backward branches that an item may take.
 const BUDGET: u64 = 16;
-/// Maximum number of instruction words of a kernel. The translation of longer kernels takes too
-/// long.
+/// Maximum number of instruction words of a kernel. The translation of longer kernels takes too long.
 const WORDS: usize = 400;
 
 const THREADS: Engine = Engine::Jit { threads: NonZero::new(4).unwrap() };
@@ -27,8 +26,7 @@ struct Outcome {
     buffers: Vec<Vec<u8>>,
 }
 
-/// Launches the kernel with `items` items. The buffers begin `offset` bytes after an aligned
-/// address.
+/// Launches the kernel with `items` items. The buffers begin `offset` bytes after an aligned address.
 fn launch(kernel: &Kernel, engine: Engine, items: u32, buffers: &[Vec<u8>], offset: usize) -> Outcome {
     let given = kernel.signature().given();
     let mut memory: Vec<Vec<u8>> = buffers.iter().map(|bytes| [vec![0; offset], bytes.clone()].concat()).collect();
@@ -56,9 +54,8 @@ fn buffers(kernel: &Kernel) -> Vec<Vec<u8>> {
     kernel.signature().given().iter().map(bytes).collect()
 }
 
-/// Runs a kernel on the interpreter and as native code, on one thread and on several. A launch with
-/// one item is compared, and one with many items if the items are independent. Panics if buffers,
-/// statistics or traps differ.
+/// Runs a kernel on the interpreter and as native code, on one thread and on several. A launch with one item is
+/// compared, and one with many items if the items are independent. Panics if buffers, statistics or traps differ.
 pub fn agree(program: &Program, kernel: &Kernel, offset: usize) {
     if kernel.words().len() > WORDS {
         return;

@@ -49,8 +49,7 @@ fn agree_on<T>(
         let how = How { budget: BUDGET.into(), ..engine.into() };
         match (outcome, execute(loaded, how, ITEMS, &mut found)) {
             (Ok(_), Ok(_)) => assert_eq!(found, expected, "{engine}: {kernel}"),
-            // The op that traps in the evaluator may have been optimised away in the compiled
-            // kernel.
+            // The op that traps in the evaluator may have been optimised away in the compiled kernel.
             (Err(Fault::Trap(trap)), _) if matches!(trap.kind, TrapKind::NoIntrinsic { .. }) => {}
             // Machine code may take fewer backward branches than the evaluator. Items that share a
             // vector also share their budget.

@@ -52,9 +52,8 @@ impl Weighter<Arc<str>, Cached> for Bytes {
 const SMALL: u64 = 2 << 10;
 
 impl Cache {
-    /// Creates a cache of programs that are compiled with `options`. The objects and keys in the
-    /// cache take at most `most_bytes` bytes. Native code, which is generated at the first launch,
-    /// is not counted.
+    /// Creates a cache of programs that are compiled with `options`. The objects and keys in the cache take at most
+    /// `most_bytes` bytes. Native code, which is generated at the first launch, is not counted.
     pub fn new(options: Options, most_bytes: u64) -> Cache {
         let count = usize::try_from(most_bytes / SMALL).unwrap_or(usize::MAX);
         Cache { options, programs: Programs::with_weighter(count.clamp(16, 1 << 16), most_bytes, Bytes) }

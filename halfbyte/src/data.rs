@@ -6,13 +6,12 @@ use halfbyte_abi::{Elem, Type};
 // Kernels access slices directly, and treat them as little endian.
 const _: () = assert!(cfg!(target_endian = "little"), "launches on typed slices need a little-endian computer");
 
-/// A number type, or an array type whose entries are the lanes of one element, lane 0 first. The
-/// numbers are integers of 8 to 128 bits, [`f16`](struct@f16), [`bf16`], `f32` and `f64`. A launch
-/// borrows slices of these types without a copy.
+/// A number type, or an array type whose entries are the lanes of one element, lane 0 first. The numbers are integers
+/// of 8 to 128 bits, [`f16`](struct@f16), [`bf16`], `f32` and `f64`. A launch borrows slices of these types without a
+/// copy.
 ///
-/// A type fits a parameter if it has all lanes of an element; signedness is ignored. An integer
-/// type as wide as a whole element also fits, and holds the bits of the element. A slice for a
-/// buffer may also consist of single lanes.
+/// A type fits a parameter if it has all lanes of an element; signedness is ignored. An integer type as wide as a whole
+/// element also fits, and holds the bits of the element. A slice for a buffer may also consist of single lanes.
 pub trait Data: sealed::Plain {}
 
 impl<T: sealed::Plain> Data for T {}
@@ -20,8 +19,7 @@ impl<T: sealed::Plain> Data for T {}
 pub(crate) mod sealed {
     use bytemuck::Pod;
 
-    /// Properties of a [`Data`](super::Data) type. The trait is private, so other crates cannot
-    /// implement `Data`.
+    /// Properties of a [`Data`](super::Data) type. The trait is private, so other crates cannot implement `Data`.
     pub trait Plain: Pod {
         /// Name of the lane type in Rust.
         const NAME: &'static str;
@@ -66,8 +64,7 @@ pub(crate) fn fits<T: Data>(ty: Type) -> bool {
     whole || lane.contains(&T::NAME) && (T::LANES == 1 || T::LANES == ty.lanes())
 }
 
-/// Returns the bits of a value as an integer. Bits beyond 128 are dropped, because no scalar has
-/// more than 128 bits.
+/// Returns the bits of a value as an integer. Bits beyond 128 are dropped, because no scalar has more than 128 bits.
 pub(crate) fn bits<T: Data>(value: &T) -> u128 {
     let mut bits = [0; 16];
     bits.iter_mut().zip(bytemuck::bytes_of(value)).for_each(|(to, from)| *to = *from);

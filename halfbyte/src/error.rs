@@ -32,13 +32,11 @@ impl Display for ErrorLocation {
 }
 
 /// Reason why a compilation failed. The variant tells who can fix the problem: the kernel's author
-/// ([`Invalid`](CompileError::Invalid) and [`Refused`](CompileError::Refused)), the person who set
-/// the limits ([`TooLarge`](CompileError::TooLarge) and [`Cancelled`](CompileError::Cancelled)),
-/// the author of a custom pass ([`Pass`](CompileError::Pass)), or this project
-/// ([`Internal`](CompileError::Internal)).
+/// ([`Invalid`](CompileError::Invalid) and [`Refused`](CompileError::Refused)), the person who set the limits
+/// ([`TooLarge`](CompileError::TooLarge) and [`Cancelled`](CompileError::Cancelled)), the author of a custom pass
+/// ([`Pass`](CompileError::Pass)), or this project ([`Internal`](CompileError::Internal)).
 ///
-/// `Display` writes one line for each problem. [`Module::report`](crate::Module::report) also shows
-/// the source text.
+/// `Display` writes one line for each problem. [`Module::report`](crate::Module::report) also shows the source text.
 ///
 /// ```
 /// use halfbyte::{CompileError, Module, VP1};
@@ -159,14 +157,12 @@ impl TooLarge {
 }
 
 impl CompileError {
-    /// Converts each problem to a diagnostic with a location, which can be shown with the source
-    /// text.
+    /// Converts each problem to a diagnostic with a location, which can be shown with the source text.
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
         self.list().into_iter().map(|(_, diagnostic)| diagnostic).collect()
     }
 
-    /// Returns the exceeded limit or the cancellation if this is the cause of the error, otherwise
-    /// `None`.
+    /// Returns the exceeded limit or the cancellation if this is the cause of the error, otherwise `None`.
     pub fn exceeded(&self) -> Option<Exceeded> {
         match self {
             CompileError::TooLarge(TooLarge { limit: Limit::Set(exceeded), .. })
@@ -201,8 +197,7 @@ impl CompileError {
     }
 }
 
-/// Adds a note with the kernel's name to a diagnostic, unless the location or the message
-/// identifies the kernel.
+/// Adds a note with the kernel's name to a diagnostic, unless the location or the message identifies the kernel.
 fn whole_kernel(at: &ErrorLocation, diagnostic: Diagnostic) -> Diagnostic {
     let is_named = at.loc.is_known() || at.kernel.is_empty() || diagnostic.message.contains(&format!("@{}", at.kernel));
     if is_named { diagnostic } else { diagnostic.note(None, format!("in @{}", at.kernel)) }

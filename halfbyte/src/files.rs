@@ -47,8 +47,7 @@ fn list(folders: &[PathBuf]) -> String {
 /// The set of files that a [`Loader`] may read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum FilePermission {
-    /// Regular files inside the loader's folder or inside an allowed folder. Symbolic links are
-    /// resolved first.
+    /// Regular files inside the loader's folder or inside an allowed folder. Symbolic links are resolved first.
     Inside,
     /// Regular files in any folder.
     Regular,
@@ -58,9 +57,8 @@ enum FilePermission {
 
 /// A reader of files whose names come from an input, such as the values of a run line.
 ///
-/// Untrusted text may name any file. A file is therefore read only if it is a regular file inside
-/// the text's own folder, or inside a folder that the caller allows. Symbolic links are resolved
-/// first.
+/// Untrusted text may name any file. A file is therefore read only if it is a regular file inside the text's own
+/// folder, or inside a folder that the caller allows. Symbolic links are resolved first.
 #[derive(Clone, Debug)]
 pub struct Loader {
     /// The folder that relative names refer to.
@@ -121,8 +119,7 @@ impl Loader {
     /// Returns the contents of the file with the given name.
     ///
     /// # Errors
-    /// Returns an error if the file does not exist, is not permitted, is not a regular file, or
-    /// exceeds a limit.
+    /// Returns an error if the file does not exist, is not permitted, is not a regular file, or exceeds a limit.
     pub fn read(&self, name: &str) -> Result<Vec<u8>, FileError> {
         self.read_at_most(name, self.limits().file_bytes)
     }

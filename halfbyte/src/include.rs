@@ -13,9 +13,8 @@ use crate::{Module, Report};
 /// Maximum size of an include file in bytes.
 const MOST: u64 = 16 << 20;
 
-/// A reader of a source text and its include files. Include files are regular files in the folder
-/// of the text, after symbolic links are resolved. The path of an include file is relative to the
-/// folder of the file that includes it.
+/// A reader of a source text and its include files. Include files are regular files in the folder of the text, after
+/// symbolic links are resolved. The path of an include file is relative to the folder of the file that includes it.
 #[derive(Clone, Debug)]
 pub struct ModuleReader {
     file: String,
@@ -127,8 +126,7 @@ mod tests {
         folder
     }
 
-    /// Returns the `expected` part of the error for a text that includes `path`, or `None` if the
-    /// text has no error.
+    /// Returns the `expected` part of the error for a text that includes `path`, or `None` if the text has no error.
     fn including(folder: &Path, path: &str) -> Option<String> {
         of(ModuleReader::of(&folder.join("in/k.hb").display().to_string()), path)
     }

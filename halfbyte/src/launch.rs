@@ -137,15 +137,13 @@ pub enum OrderDifference {
 }
 
 impl OrderDependence {
-    /// Returns `true` if every engine gives the result of the ascending order in spite of the
-    /// dependence. This holds if the result only relies on lockstep, and the tested orders in
-    /// lockstep did not change it.
+    /// Returns `true` if every engine gives the result of the ascending order in spite of the dependence. This holds if
+    /// the result only relies on lockstep, and the tested orders in lockstep did not change it.
     pub fn is_defined(&self) -> bool {
         self.cause == OrderCause::Lockstep && matches!(self.schedule, Schedule::RunOn { .. })
     }
 
-    /// Returns the text of a warning about the dependence. `name` returns the name of a parameter
-    /// by its index.
+    /// Returns the text of a warning about the dependence. `name` returns the name of a parameter by its index.
     pub fn message<'p>(&self, name: impl FnOnce(usize) -> &'p str) -> String {
         match self.difference {
             OrderDifference::Byte { param, .. } => format!("the result {}: `{}`: {self}", self.cause, name(param)),
@@ -192,10 +190,9 @@ fn strong_accesses(kernel: &halfbyte_ir::Kernel) -> StrongAccesses {
     all
 }
 
-/// Checks whether the result of a launch depends on the execution order of its items. `before`
-/// holds the arguments, and `after` the result in ascending order. The check launches the kernel in
-/// the other orders of [`Schedule::ALL`]. If all results are equal, the result may still depend on
-/// an order that was not tested.
+/// Checks whether the result of a launch depends on the execution order of its items. `before` holds the arguments, and
+/// `after` the result in ascending order. The check launches the kernel in the other orders of [`Schedule::ALL`]. If
+/// all results are equal, the result may still depend on an order that was not tested.
 ///
 /// # Errors
 /// Returns a trap that occurs in another order in lockstep, or a limit that was exceeded.
@@ -214,8 +211,7 @@ pub fn order_dependence(
         let is_alone = matches!(schedule, Schedule::RunOn { .. });
         let difference = match evaluate(kernel, Evaluation { schedule, ..how }, &mut found) {
             Ok(_) => difference(after, &found),
-            // Items that spin in a loop execute more iterations in this order, so an exceeded
-            // budget proves nothing.
+            // Items that spin in a loop execute more iterations in this order, so an exceeded budget proves nothing.
             Err(Fault::Trap(trap)) if is_alone && matches!(trap.kind, EvaluatedTrap::Budget { .. }) => None,
             Err(fault @ (Fault::Trap(_) | Fault::Race(_))) if is_alone => {
                 Some(OrderDifference::Failure(fault.to_string()))
@@ -304,9 +300,8 @@ fn evaluate_bound<O: eval::Observer>(
     Prepared::new(kernel).run_observed(&launch, args, observer)
 }
 
-/// Runs a kernel on the evaluator with arguments of the runtime's type [`Arg`]. Writable buffers
-/// are used in place, and read-only buffers are copied. Aliases are given by [`Arg::Alias`], so
-/// [`Evaluation::aliases`] is ignored.
+/// Runs a kernel on the evaluator with arguments of the runtime's type [`Arg`]. Writable buffers are used in place, and
+/// read-only buffers are copied. Aliases are given by [`Arg::Alias`], so [`Evaluation::aliases`] is ignored.
 ///
 /// ```
 /// use halfbyte::Module;
@@ -353,8 +348,7 @@ fn alias_of(aliases: &[Alias], param: usize) -> Option<&Alias> {
     aliases.iter().find(|alias| alias.param == param)
 }
 
-/// Sets the bytes of each alias argument to a copy of the buffer contents that it aliases, in whole
-/// elements.
+/// Sets the bytes of each alias argument to a copy of the buffer contents that it aliases, in whole elements.
 pub fn show_aliases(kinds: impl Iterator<Item = ParamKind>, aliases: &[Alias], args: &mut [Vec<u8>]) {
     if aliases.is_empty() {
         return;
@@ -390,8 +384,7 @@ pub fn execute<'a>(
     ran
 }
 
-/// Converts the bytes of each argument to the runtime's arguments: scalars, writable buffers and
-/// aliases.
+/// Converts the bytes of each argument to the runtime's arguments: scalars, writable buffers and aliases.
 pub fn runtime_args<'a>(kernel: &halfbyte_runtime::Kernel, aliases: &[Alias], args: &'a mut [Vec<u8>]) -> Vec<Arg<'a>> {
     let params = kernel.signature().given().iter().zip(args).enumerate();
     let arg =

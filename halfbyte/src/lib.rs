@@ -1,5 +1,5 @@
-//! halfbyte compiles kernels on packed halves and bytes from a text in SSA form to machine code. It
-//! executes this machine code bit-exactly on any computer.
+//! halfbyte compiles kernels on packed halves and bytes from a text in SSA form to machine code. It executes this
+//! machine code bit-exactly on any computer.
 //!
 //! ```
 //! use halfbyte::{HALU, Module, Program, f16};
@@ -21,15 +21,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`ir`] defines the semantics of kernels, and [`isa`] those of machine instructions. [`pipeline`]
-//! compiles kernels to machine code. [`runtime`] executes machine code and does not depend on the
-//! compiler.
+//! [`ir`] defines the semantics of kernels, and [`isa`] those of machine instructions. [`pipeline`] compiles kernels to
+//! machine code. [`runtime`] executes machine code and does not depend on the compiler.
 //!
 //! # Features
 //!
-//! The default features are pure Rust and run on every platform. By default, a launch is
-//! interpreted on the caller's thread. Features that generate native code, start threads or load a
-//! driver must be enabled by name.
+//! The default features are pure Rust and run on every platform. By default, a launch is interpreted on the caller's
+//! thread. Features that generate native code, start threads or load a driver must be enabled by name.
 //!
 //! | feature | provides | default |
 //! |---|---|---|
@@ -44,8 +42,8 @@
 //! | `cache` | [`Cache`]: programs by source; `import_ptx::Cache`: kernels by PTX text | |
 //! | `codegen` | [`pipeline`], and launches on bytes for custom targets; every target enables it | with a target |
 //!
-//! Without any feature the crate parses, verifies and evaluates kernels ([`ir`]). If a build lacks
-//! an engine, launches on this engine fail with an error that names the required feature.
+//! Without any feature the crate parses, verifies and evaluates kernels ([`ir`]). If a build lacks an engine, launches
+//! on this engine fail with an error that names the required feature.
 
 #[cfg(feature = "args")]
 pub mod args;

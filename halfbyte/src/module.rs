@@ -9,9 +9,8 @@ use halfbyte_lang as lang;
 use crate::report::Report;
 use crate::source::{SourceMap, SourceText};
 
-/// A kernel that has been verified.
-/// [`Compiler::compile_verified`](crate::pipeline::Compiler::compile_verified) does not verify it
-/// again.
+/// A kernel that has been verified. [`Compiler::compile_verified`](crate::pipeline::Compiler::compile_verified) does
+/// not verify it again.
 #[derive(Clone, Copy, Debug)]
 pub struct Verified<'k>(&'k Kernel);
 
@@ -24,9 +23,8 @@ impl<'k> Verified<'k> {
         ir::verify(kernel).map(|()| Verified(kernel))
     }
 
-    /// Accepts a kernel without verification. The caller guarantees that [`verify`](fn@ir::verify)
-    /// would accept it. For any other kernel the compiler may generate wrong machine code or report
-    /// an internal error.
+    /// Accepts a kernel without verification. The caller guarantees that [`verify`](fn@ir::verify) would accept it. For
+    /// any other kernel the compiler may generate wrong machine code or report an internal error.
     pub const fn trust(kernel: &'k Kernel) -> Verified<'k> {
         Verified(kernel)
     }
@@ -74,8 +72,7 @@ impl Module {
         Module::including(file, text, &lang::StdOnly)
     }
 
-    /// Parses and verifies the text of a file that may `include` other files, which `includes`
-    /// reads.
+    /// Parses and verifies the text of a file that may `include` other files, which `includes` reads.
     ///
     /// # Errors
     /// Returns all errors of the text.
@@ -88,8 +85,7 @@ impl Module {
         }
         let read = match begins_in_language(&text) {
             true => lang::read(&text, file, includes),
-            // The text is parsed as plain IR first, so that plain IR does not pay for the test for
-            // the kernel language.
+            // The text is parsed as plain IR first, so that plain IR does not pay for the test for the kernel language.
             false => match ir::text::read(&text) {
                 Err(_) if lang::is_language(&text) => lang::read(&text, file, includes),
                 read => read,
@@ -128,8 +124,7 @@ impl Module {
         Module { file: file.to_owned(), source: SourceText::Text(text.into().into()), ..self }
     }
 
-    /// Sets the source file of the kernels, with a map from the kernels' spans to locations in the
-    /// file.
+    /// Sets the source file of the kernels, with a map from the kernels' spans to locations in the file.
     ///
     /// ```
     /// use halfbyte::ir::{Span, builder::Builder};
@@ -177,9 +172,8 @@ impl Module {
         Module { refused, ..self }
     }
 
-    /// Returns the kernels of the text that are not in [`Module::ir`], because they could not be
-    /// translated. The list is empty unless the text was read kernel by kernel
-    /// (`Module::open_each`).
+    /// Returns the kernels of the text that are not in [`Module::ir`], because they could not be translated. The list
+    /// is empty unless the text was read kernel by kernel (`Module::open_each`).
     pub fn refused_kernels(&self) -> &[RefusedKernel] {
         &self.refused
     }

@@ -31,13 +31,11 @@ pub use all::{compile, compile_kernels, compile_object, compile_object_to, compi
 /// The names of the default passes over the IR, in order.
 pub use halfbyte_lower::ORDER as PASSES;
 
-/// The names of the compilation stages after the passes, as `--print-after` and `--time-passes`
-/// accept them. For PTX, which has an unlimited number of registers, `regalloc` only converts the
-/// code out of SSA form.
+/// The names of the compilation stages after the passes, as `--print-after` and `--time-passes` accept them. For PTX,
+/// which has an unlimited number of registers, `regalloc` only converts the code out of SSA form.
 pub const STAGES: [&str; 4] = ["isel", "expand", "regalloc", "layout"];
 
-/// Returns `true` if the compilation for a target includes the stage `step`. Stage `expand` runs
-/// only for some targets.
+/// Returns `true` if the compilation for a target includes the stage `step`. Stage `expand` runs only for some targets.
 pub fn is_taken(step: &str, target: Target) -> bool {
     step != "expand" || TARGETS.support(target).is_some_and(|support| support.isel.has_pseudo_instructions())
 }
@@ -58,22 +56,19 @@ pub struct Options {
     /// The block size along x, y and z, if all launches use the same block size. Targets with a
     /// directive for it, such as `.reqntid` of PTX, then treat it as a constant.
     pub block: Option<[u32; 3]>,
-    /// Enables verification after each step: of the kernel after each pass, and of the register
-    /// allocation.
+    /// Enables verification after each step: of the kernel after each pass, and of the register allocation.
     pub verify: bool,
     /// Enables measurement of the time of each step. The measurement itself takes some time.
     pub timed: bool,
     /// Watchdog that limits the compilation, and can cancel it.
     pub watchdog: Option<Watchdog>,
-    /// Maximum number of threads that compile kernels. The output does not depend on the number of
-    /// threads. With several threads, the observer receives the steps of different kernels
-    /// interleaved.
+    /// Maximum number of threads that compile kernels. The output does not depend on the number of threads. With
+    /// several threads, the observer receives the steps of different kernels interleaved.
     pub threads: NonZero<usize>,
 }
 
 impl Options {
-    /// Creates options with the default passes, on one thread. Verification is enabled if debug
-    /// assertions are.
+    /// Creates options with the default passes, on one thread. Verification is enabled if debug assertions are.
     pub fn new(target: Target) -> Options {
         Options {
             target,
@@ -360,8 +355,7 @@ impl<'a> Compiler<'a> {
     pub fn machine(&mut self, kernel: &Kernel, watch: &mut Watch<'_>) -> Result<Allocated, CompileError> {
         let support = self.support()?;
         let locator = &self.locator;
-        // Instructions are visited in order, so the line of the previous one is a good start for
-        // the search.
+        // Instructions are visited in order, so the line of the previous one is a good start for the search.
         let line = Cell::new(0);
         let locate = |span: Span| {
             let loc = locator.locate(span, line.get());

@@ -38,8 +38,7 @@ pub enum CallError {
         /// Name of the lane type of the argument.
         found: &'static str,
     },
-    /// The number or kind of arguments does not fit the parameters, arguments overlap, or the
-    /// launch failed.
+    /// The number or kind of arguments does not fit the parameters, arguments overlap, or the launch failed.
     #[error(transparent)]
     Launch(#[from] LaunchError),
 }
@@ -100,9 +99,9 @@ impl<'p> Kernel<'p> {
         self.0
     }
 
-    /// Binds arguments to the kernel, in the order of the parameters. Parameters with constant
-    /// contents take no argument. Slices are borrowed without a copy until the result is dropped.
-    /// They may have any address, and any length in whole elements.
+    /// Binds arguments to the kernel, in the order of the parameters. Parameters with constant contents take no
+    /// argument. Slices are borrowed without a copy until the result is dropped. They may have any address, and any
+    /// length in whole elements.
     ///
     /// ```
     /// use halfbyte::{HALU, Module, Program};
@@ -122,8 +121,8 @@ impl<'p> Kernel<'p> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// If the signature is known only at run time, pass a `Vec` of [`Arg`]. Untyped bytes fit a
-    /// buffer of any type, as `halfbyte::runtime::Arg::In(bytes).into()`.
+    /// If the signature is known only at run time, pass a `Vec` of [`Arg`]. Untyped bytes fit a buffer of any type, as
+    /// `halfbyte::runtime::Arg::In(bytes).into()`.
     ///
     /// ```
     /// # use halfbyte::{HALU, Module, Program};
@@ -145,8 +144,7 @@ impl<'p> Kernel<'p> {
     /// ```
     ///
     /// # Errors
-    /// Returns an error if the number, kind, type or size of an argument does not fit the
-    /// parameters.
+    /// Returns an error if the number, kind, type or size of an argument does not fit the parameters.
     pub fn bind<'a>(self, args: impl Args<'a>) -> Result<Bound<'a>, CallError>
     where
         'p: 'a,
@@ -156,8 +154,7 @@ impl<'p> Kernel<'p> {
         let raw = args.args().map(|Arg { raw, lanes }| {
             if let (Some(param), Some(lanes)) = (params.next(), lanes) {
                 let ty = param.kind.ty();
-                // A single lane is not enough for a packed scalar, because the other lanes would be
-                // undefined.
+                // A single lane is not enough for a packed scalar, because the other lanes would be undefined.
                 let is_part = matches!(param.kind, ParamKind::Scalar(_)) && lanes.bytes != ty.bytes() as usize;
                 if unfit.is_none() && (is_part || !(lanes.fits)(ty)) {
                     unfit = Some(CallError::Type { param: param.name.clone(), expected: ty, found: lanes.name });
@@ -173,8 +170,7 @@ impl<'p> Kernel<'p> {
     }
 }
 
-/// A kernel bound to checked arguments, for repeated launches. It borrows the argument slices until
-/// it is dropped.
+/// A kernel bound to checked arguments, for repeated launches. It borrows the argument slices until it is dropped.
 ///
 /// After the first run, runs on the same number of items allocate nothing.
 ///

@@ -1,6 +1,5 @@
-//! Conversion of errors about unsupported ops to the ops of the source text. Passes replace the ops
-//! of the source, and may expand one op into several ops. Errors about their results must be mapped
-//! back and deduplicated.
+//! Conversion of errors about unsupported ops to the ops of the source text. Passes replace the ops of the source, and
+//! may expand one op into several ops. Errors about their results must be mapped back and deduplicated.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,9 +12,8 @@ use crate::targets::TargetSet;
 /// The ops of a source kernel, keyed by span.
 type OpsBySpan = HashMap<Span, Vec<(Op, Type)>>;
 
-/// Rewrites errors about unsupported ops so that each names the source op at its span, once for
-/// each op. An error without help gets help that names the targets that support the op. All other
-/// errors are returned unchanged.
+/// Rewrites errors about unsupported ops so that each names the source op at its span, once for each op. An error
+/// without help gets help that names the targets that support the op. All other errors are returned unchanged.
 pub(crate) fn as_written(error: CompileError, kernels: &[Kernel], targets: &TargetSet, target: Target) -> CompileError {
     let CompileError::Refused(mut refused) = error else { return error };
     let mut written: HashMap<&str, OpsBySpan> = HashMap::new();

@@ -15,12 +15,11 @@ use crate::source::SourceText;
 
 pub use groups::Group;
 
-/// Errors or warnings about one source text. `Display` writes each message with file, line and
-/// column, the expected form, and a suggested replacement. With feature `snippets` it also shows
-/// the source line with an underline.
+/// Errors or warnings about one source text. `Display` writes each message with file, line and column, the expected
+/// form, and a suggested replacement. With feature `snippets` it also shows the source line with an underline.
 ///
-/// Equal messages at several places are shown once, with a list of the other places. After twenty
-/// messages, `Display` writes only the number of the remaining messages.
+/// Equal messages at several places are shown once, with a list of the other places. After twenty messages, `Display`
+/// writes only the number of the remaining messages.
 #[derive(Clone, Debug)]
 pub struct Report {
     file: String,
@@ -84,8 +83,7 @@ impl Report {
         &self.list
     }
 
-    /// Returns the diagnostics in the order in which they are shown. Equal diagnostics form one
-    /// group.
+    /// Returns the diagnostics in the order in which they are shown. Equal diagnostics form one group.
     pub fn groups(&self) -> Vec<Group<'_>> {
         groups::grouped(&self.list)
     }
@@ -97,8 +95,7 @@ impl Report {
     }
 }
 
-/// Number of characters at each end of a long message that are shown. A message may quote a text of
-/// any length.
+/// Number of characters at each end of a long message that are shown. A message may quote a text of any length.
 const SHOWN: usize = 400;
 
 fn clipped(message: &str) -> Cow<'_, str> {

@@ -9,13 +9,11 @@ use halfbyte_ir::diag::Lines;
 
 /// A map from the spans of built kernels to locations in a user's file.
 ///
-/// A builder assigns a [`Span`] to instructions
-/// ([`set_span`](halfbyte_ir::builder::Builder::set_span)). The user decides what its two numbers
-/// mean, for example byte offsets or indices into a table. Messages, traps and listings show the
-/// mapped locations.
+/// A builder assigns a [`Span`] to instructions ([`set_span`](halfbyte_ir::builder::Builder::set_span)). The user
+/// decides what its two numbers mean, for example byte offsets or indices into a table. Messages, traps and listings
+/// show the mapped locations.
 pub trait SourceMap: Send + Sync {
-    /// Returns the line and column of a span, both counted from 1, or [`Loc::default`] if the
-    /// location is unknown.
+    /// Returns the line and column of a span, both counted from 1, or [`Loc::default`] if the location is unknown.
     fn locate(&self, span: Span) -> Loc;
 }
 

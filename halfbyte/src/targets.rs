@@ -50,8 +50,7 @@ pub const BUILT_IN: &[Support] = &[
 pub static TARGETS: TargetSet = TargetSet(BUILT_IN);
 
 impl TargetSet {
-    /// Creates a set. The names of the targets must be distinct, and so must their codes in
-    /// objects.
+    /// Creates a set. The names of the targets must be distinct, and so must their codes in objects.
     pub const fn new(all: &'static [Support]) -> TargetSet {
         TargetSet(all)
     }
@@ -77,14 +76,12 @@ impl TargetSet {
         self.defaults().find(|target| target.name() == name)
     }
 
-    /// Returns targets of the same instruction set that together have all variants of its
-    /// instructions.
+    /// Returns targets of the same instruction set that together have all variants of its instructions.
     pub fn representatives(&self, target: Target) -> Vec<Target> {
         self.support(target).map_or(Vec::new(), |support| support.isa.representatives())
     }
 
-    /// Returns the target of the same instruction set for an SM version, or `None` if there is no
-    /// such target.
+    /// Returns the target of the same instruction set for an SM version, or `None` if there is no such target.
     pub fn for_sm(&self, target: Target, sm: Sm) -> Option<Target> {
         let targets = self.support(target)?.isa.targets();
         targets.iter().copied().find(|target| target.sm() == Some(sm))
@@ -100,8 +97,7 @@ impl TargetSet {
         }
     }
 
-    /// Returns the selection rules of a target. Returns no rules if the set does not contain the
-    /// target.
+    /// Returns the selection rules of a target. Returns no rules if the set does not contain the target.
     pub fn rules(&self, target: Target) -> &'static [Rule] {
         self.support(target).map_or(&[], |support| support.isel.rules())
     }
@@ -121,8 +117,7 @@ impl TargetSet {
     /// Selects machine instructions for a verified and lowered kernel.
     ///
     /// # Errors
-    /// Returns every op that no rule of the target matches, or an error if the set does not contain
-    /// the target.
+    /// Returns every op that no rule of the target matches, or an error if the set does not contain the target.
     pub fn select(&self, request: Request<'_>) -> Result<Selected, Vec<Refusal>> {
         let Some(support) = self.support(request.target) else {
             let reason = Some(halfbyte_ir::Reason::new("the target is not in the list of targets"));
@@ -141,8 +136,7 @@ impl TargetSet {
         self.support(target).ok_or(LayoutError::Backend)?.emit.layout(func)
     }
 
-    /// Returns a listing of instruction words with their assembly and source text. See
-    /// [`halfbyte_emit::listing`].
+    /// Returns a listing of instruction words with their assembly and source text. See [`halfbyte_emit::listing`].
     pub fn listing(&self, code: &KernelCode, source: &str, text: Option<&str>) -> String {
         let support = self.support(code.words.target());
         support.map_or(String::new(), |support| listing(support.emit, code, source, text))
@@ -156,15 +150,13 @@ impl TargetSet {
     /// Loads an object for one of the targets.
     ///
     /// # Errors
-    /// Returns an error if the bytes are not an object of this layout version for one of the
-    /// targets.
+    /// Returns an error if the bytes are not an object of this layout version for one of the targets.
     pub fn load(&self, object: &[u8]) -> Result<Program, LoadError> {
         let machines: Vec<&dyn Machine> = self.0.iter().map(|support| support.runtime).collect();
         Program::load(object, &machines)
     }
 
-    /// Returns the function that gives the semantics of intrinsics for the target with the given
-    /// name.
+    /// Returns the function that gives the semantics of intrinsics for the target with the given name.
     pub fn meaning(&self, name: &str) -> Option<Meaning> {
         let of_name = |support: &&Support| support.isa.targets().iter().any(|target| target.name() == name);
         self.0.iter().find(of_name)?.intrinsics

@@ -108,12 +108,11 @@ impl<'a, T: Data> From<&'a mut Vec<T>> for Arg<'a> {
     }
 }
 
-/// The arguments of a launch, in the order of the parameters: a tuple of up to 16 entries, or an
-/// array or `Vec` of [`Arg`].
+/// The arguments of a launch, in the order of the parameters: a tuple of up to 16 entries, or an array or `Vec` of
+/// [`Arg`].
 ///
-/// In a tuple, a number is a scalar. An array of numbers is also a scalar, and its entries are the
-/// lanes. `&[T]`, `&[T; N]` and `&Vec<T>` are `in` buffers. The corresponding `&mut` types are
-/// buffers of any direction.
+/// In a tuple, a number is a scalar. An array of numbers is also a scalar, and its entries are the lanes. `&[T]`, `&[T;
+/// N]` and `&Vec<T>` are `in` buffers. The corresponding `&mut` types are buffers of any direction.
 pub trait Args<'a>: sealed::Sealed {
     /// Returns the arguments, in order.
     fn args(self) -> impl ExactSizeIterator<Item = Arg<'a>>;

@@ -1,5 +1,4 @@
-//! Arrays that a kernel declares. An array is either in shared memory of the group or in local
-//! memory of the item.
+//! Arrays that a kernel declares. An array is either in shared memory of the group or in local memory of the item.
 
 use std::fmt;
 
@@ -68,11 +67,9 @@ impl Array {
 /// Layout of a kernel's arrays in one memory space.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Placement {
-    /// Start offset of each array of the kernel. Arrays in other memory spaces have meaningless
-    /// entries of 0.
+    /// Start offset of each array of the kernel. Arrays in other memory spaces have meaningless entries of 0.
     pub starts: Vec<u64>,
-    /// Size in bytes of all arrays of fixed size. Arrays whose size the launch determines start at
-    /// this offset.
+    /// Size in bytes of all arrays of fixed size. Arrays whose size the launch determines start at this offset.
     pub bytes: u64,
 }
 

@@ -1,5 +1,4 @@
-//! Attributes of ops: float modifiers, conditions, constants, lane numbers, addresses and branch
-//! targets.
+//! Attributes of ops: float modifiers, conditions, constants, lane numbers, addresses and branch targets.
 
 /// Rounding mode of a floating-point result.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -42,8 +41,7 @@ pub enum Clamp {
     Relu,
 }
 
-/// Modifiers of a floating-point op. Each op accepts only some of them
-/// ([`OpRow::flags`](crate::OpRow::flags)).
+/// Modifiers of a floating-point op. Each op accepts only some of them ([`OpRow::flags`](crate::OpRow::flags)).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct FloatFlags {
     /// Rounding mode of the result.
@@ -203,8 +201,7 @@ impl IntCC {
 }
 
 impl FloatCC {
-    /// Returns the negated condition. The negation of an ordered condition is unordered, and vice
-    /// versa.
+    /// Returns the negated condition. The negation of an ordered condition is unordered, and vice versa.
     pub const fn inverted(self) -> FloatCC {
         match self {
             FloatCC::Eq => FloatCC::Neu,
@@ -241,9 +238,8 @@ impl FloatCC {
     }
 }
 
-/// Constant source lanes of a shuffle, one per result lane. For vectors of n lanes, the numbers 0
-/// to n - 1 select lanes of the first operand, and higher numbers select lanes of the second
-/// operand.
+/// Constant source lanes of a shuffle, one per result lane. For vectors of n lanes, the numbers 0 to n - 1 select lanes
+/// of the first operand, and higher numbers select lanes of the second operand.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct LaneMap([u8; 16]);
 

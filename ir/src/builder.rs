@@ -174,8 +174,7 @@ impl Builder {
         value
     }
 
-    /// Adds an instruction with any op. Without a current block, the instruction belongs to no
-    /// block.
+    /// Adds an instruction with any op. Without a current block, the instruction belongs to no block.
     pub fn inst(&mut self, op: Op, ty: Type, attr: Attr, args: &[Value]) -> Inst {
         let row = op.row();
         let ty = row.fixed_type().unwrap_or(ty);
@@ -186,8 +185,7 @@ impl Builder {
         }
     }
 
-    /// Adds an instruction with any op and returns its result. If the op has no result, returns an
-    /// invalid value.
+    /// Adds an instruction with any op and returns its result. If the op has no result, returns an invalid value.
     pub fn value(&mut self, op: Op, ty: Type, attr: Attr, args: &[Value]) -> Value {
         let inst = self.inst(op, ty, attr, args);
         self.kernel.result(inst).unwrap_or(Value::reserved_value())
@@ -230,8 +228,7 @@ impl Builder {
         self.value(op, ty, Attr::FloatCC { cc, ftz }, &[a, b])
     }
 
-    /// Adds a constant from the bits of its lanes, lane 0 first. A single entry applies to all
-    /// lanes.
+    /// Adds a constant from the bits of its lanes, lane 0 first. A single entry applies to all lanes.
     pub fn constant(&mut self, ty: Type, lanes: &[u64]) -> Value {
         let width = ty.elem().bits() as usize;
         let mut words = [0; 8];
@@ -255,8 +252,7 @@ impl Builder {
         self.constant(ty, &[value as u64])
     }
 
-    /// Adds an op with a lane number or part number: [`Op::Extract`], [`Op::Insert`],
-    /// [`Op::Split`].
+    /// Adds an op with a lane number or part number: [`Op::Extract`], [`Op::Insert`], [`Op::Split`].
     pub fn lane(&mut self, op: Op, ty: Type, args: &[Value], lane: u8) -> Value {
         self.value(op, ty, Attr::Lane(lane), args)
     }
@@ -289,8 +285,7 @@ impl Builder {
         self.inst(Op::Store, ty, attr, args.get(..2 + usize::from(index.value.is_some())).unwrap_or(&args))
     }
 
-    /// Adds an atomic access. `values` are the operands before the address. Returns the result, if
-    /// the op has one.
+    /// Adds an atomic access. `values` are the operands before the address. Returns the result, if the op has one.
     pub fn atomic(
         &mut self,
         op: Op,

@@ -78,8 +78,7 @@ pub struct Lines<'s> {
     source: &'s str,
     /// `true` if the text is ASCII, so that columns are byte counts.
     is_ascii: bool,
-    /// Byte offset of each line start. Text beyond 4 GiB is not indexed, because spans have 32-bit
-    /// offsets.
+    /// Byte offset of each line start. Text beyond 4 GiB is not indexed, because spans have 32-bit offsets.
     starts: Vec<u32>,
 }
 
@@ -150,8 +149,7 @@ impl<'s> Lines<'s> {
         text.strip_suffix('\r').unwrap_or(text)
     }
 
-    /// Returns the byte offset at which a line starts, or the size of the text if there is no such
-    /// line.
+    /// Returns the byte offset at which a line starts, or the size of the text if there is no such line.
     pub fn start(&self, line: usize) -> usize {
         let index = line.wrapping_sub(1);
         self.starts.get(index).map_or(self.source.len(), |&start| start as usize)
@@ -225,8 +223,7 @@ impl fmt::Display for Diagnostics<'_> {
     }
 }
 
-/// Writes a source line with a marker under the span. The marker of a longer span ends at the end
-/// of the line.
+/// Writes a source line with a marker under the span. The marker of a longer span ends at the end of the line.
 fn excerpt(f: &mut fmt::Formatter<'_>, lines: &Lines<'_>, span: Span, gutter: usize) -> fmt::Result {
     let start = lines.position(span.start);
     let end = lines.position(span.end.max(span.start));

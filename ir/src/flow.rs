@@ -1,9 +1,8 @@
-//! Control-flow graphs of kernels and other directed graphs: predecessors, reverse postorder and
-//! dominators.
+//! Control-flow graphs of kernels and other directed graphs: predecessors, reverse postorder and dominators.
 //!
-//! Dominators use the algorithm of Lengauer and Tarjan ("A fast algorithm for finding dominators in
-//! a flowgraph", 1979). Its bound of m log n holds for every graph with m edges and n nodes, so a
-//! text with many thousand blocks is not a problem.
+//! Dominators use the algorithm of Lengauer and Tarjan ("A fast algorithm for finding dominators in a flowgraph",
+//! 1979). Its bound of m log n holds for every graph with m edges and n nodes, so a text with many thousand blocks is
+//! not a problem.
 
 use std::cell::OnceCell;
 
@@ -98,8 +97,7 @@ pub fn reverse_postorder<G: Graph>(graph: &G) -> Vec<G::Node> {
 /// analysis of such a graph.
 type Few<T> = SmallVec<[T; 8]>;
 
-/// Analysis of a control-flow graph as it was at construction. By default, the nodes are the blocks
-/// of a kernel.
+/// Analysis of a control-flow graph as it was at construction. By default, the nodes are the blocks of a kernel.
 #[derive(Clone, Debug)]
 pub struct Flow<N: EntityRef + ReservedValue = Block>(Box<Walked<N>>);
 
@@ -108,11 +106,9 @@ pub struct Flow<N: EntityRef + ReservedValue = Block>(Box<Walked<N>>);
 struct Walked<N: EntityRef + ReservedValue> {
     search: Search<N>,
     preds: Few<N>,
-    /// End of each node's predecessors in `preds`. They begin at the end of the previous node's
-    /// predecessors.
+    /// End of each node's predecessors in `preds`. They begin at the end of the previous node's predecessors.
     pred_ends: Few<u32>,
-    /// Dominator tree by node, computed on first use. Most passes need only the order of the
-    /// blocks.
+    /// Dominator tree by node, computed on first use. Most passes need only the order of the blocks.
     dominators: OnceCell<Few<Dominated<N>>>,
 }
 
@@ -167,8 +163,7 @@ impl<N: EntityRef + ReservedValue> Flow<N> {
         self.0.search.postorder.iter().rev().copied()
     }
 
-    /// Returns the predecessors of a node, which may be unreachable. A predecessor occurs once per
-    /// edge.
+    /// Returns the predecessors of a node, which may be unreachable. A predecessor occurs once per edge.
     pub fn predecessors(&self, node: N) -> &[N] {
         let number = node.index();
         let end = |number: usize| self.0.pred_ends.get(number).copied().unwrap_or(0) as usize;
@@ -228,8 +223,7 @@ impl<N: EntityRef + ReservedValue> Flow<N> {
     }
 }
 
-/// Returns all predecessors in one list, ordered by node, and the end of each node's predecessors
-/// in the list.
+/// Returns all predecessors in one list, ordered by node, and the end of each node's predecessors in the list.
 fn predecessors<G: Graph>(graph: &G) -> (Few<G::Node>, Few<u32>) {
     let edges = || graph.nodes().flat_map(|from| graph.successors(from).map(move |to| (from, to)));
     let mut at: Few<u32> = smallvec![0; graph.count() + 1];
@@ -264,8 +258,7 @@ struct Search<N: EntityRef> {
 const UNREACHED: u32 = u32::MAX;
 
 impl<N: EntityRef + ReservedValue> Search<N> {
-    /// Creates an empty search result with capacity for `nodes` reachable nodes and `numbers` node
-    /// indices.
+    /// Creates an empty search result with capacity for `nodes` reachable nodes and `numbers` node indices.
     fn with_capacity(nodes: usize, numbers: usize) -> Search<N> {
         Search {
             preorder: Few::with_capacity(nodes),
@@ -316,8 +309,7 @@ impl<N: EntityRef + ReservedValue> Search<N> {
         number.map(|number| number as usize)
     }
 
-    /// Computes immediate dominators by preorder number. In the result, the entry is its own
-    /// immediate dominator.
+    /// Computes immediate dominators by preorder number. In the result, the entry is its own immediate dominator.
     fn dominators(&self, flow: &Flow<N>) -> Few<Step> {
         let count = self.preorder.len();
         let mut forest = Forest { steps: (0..count).map(Step::new).collect(), path: Few::new() };

@@ -52,8 +52,7 @@ pub struct BlockCall {
     pub case: u32,
 }
 
-/// Range of a terminator's targets in the kernel's list of block calls. The default of a switch
-/// comes first.
+/// Range of a terminator's targets in the kernel's list of block calls. The default of a switch comes first.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct CallRange {
     start: u32,
@@ -241,8 +240,7 @@ pub struct Kernel {
 #[derive(Clone, Debug, Default)]
 struct Names {
     text: String,
-    /// Span in `text` of the name of each value, by the number of the value. Entries at the end may
-    /// be missing.
+    /// Span in `text` of the name of each value, by the number of the value. Entries at the end may be missing.
     values: Vec<Span>,
     blocks: Vec<Span>,
 }
@@ -264,8 +262,7 @@ fn entry_of<K: EntityRef>(spans: &[Span], key: K) -> Span {
     spans.get(key.index()).copied().unwrap_or_default()
 }
 
-/// Sets the span of a value's or block's name. Usually the entry is appended, so `push` avoids a
-/// large resize.
+/// Sets the span of a value's or block's name. Usually the entry is appended, so `push` avoids a large resize.
 fn set_entry<K: EntityRef>(spans: &mut Vec<Span>, key: K, span: Span) {
     if key.index() >= spans.len() {
         spans.resize(key.index(), Span::default());
@@ -275,8 +272,7 @@ fn set_entry<K: EntityRef>(spans: &mut Vec<Span>, key: K, span: Span) {
     }
 }
 
-/// Returns `true` if a string is a valid name of a kernel, block, value or parameter, without its
-/// sigil.
+/// Returns `true` if a string is a valid name of a kernel, block, value or parameter, without its sigil.
 pub fn is_name(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
@@ -303,8 +299,7 @@ impl Kernel {
         }
     }
 
-    /// Moves the kernel out, into memory of exactly its size. [`Kernel::restart`] can then reuse
-    /// the memory of `self`.
+    /// Moves the kernel out, into memory of exactly its size. [`Kernel::restart`] can then reuse the memory of `self`.
     pub(crate) fn take(&mut self) -> Kernel {
         Kernel {
             name: self.name.clone(),
@@ -405,8 +400,7 @@ impl Kernel {
         block
     }
 
-    /// Adds a parameter to a block. If the kernel has no such block, the new value has no
-    /// definition.
+    /// Adds a parameter to a block. If the kernel has no such block, the new value has no definition.
     pub fn add_block_param(&mut self, block: Block, ty: Type) -> Value {
         let Some(data) = self.blocks.get_mut(block) else {
             return self.values.push(ValueData { ty, def: ValueDef::BlockParam(block, 0) });
@@ -417,8 +411,7 @@ impl Kernel {
         value
     }
 
-    /// Creates an instruction that belongs to no block yet. The instruction has a result if
-    /// `result` is a type.
+    /// Creates an instruction that belongs to no block yet. The instruction has a result if `result` is a type.
     #[inline]
     pub fn make_inst(
         &mut self,
@@ -438,8 +431,7 @@ impl Kernel {
         inst
     }
 
-    /// Appends an instruction to a block. If the kernel has no such block, the instruction belongs
-    /// to no block.
+    /// Appends an instruction to a block. If the kernel has no such block, the instruction belongs to no block.
     #[allow(clippy::too_many_arguments)]
     pub fn push_inst(
         &mut self,
@@ -592,8 +584,7 @@ impl Kernel {
         }
     }
 
-    /// Returns the parameters that are visible to a launch: all except the streams of a packed
-    /// kernel.
+    /// Returns the parameters that are visible to a launch: all except the streams of a packed kernel.
     pub fn launch_params(&self) -> &[Param] {
         let streams = self.packing.as_ref().map_or(0, |packing| packing.streams.len());
         self.params.get(..self.params.len().saturating_sub(streams)).unwrap_or(&[])
@@ -614,8 +605,7 @@ impl Kernel {
         param.contents.is_none() && others.into_iter().any(|other| param.kind.may_overlap(other.kind))
     }
 
-    /// Returns the number of the stream whose address is `value`, if the kernel is packed and there
-    /// is one.
+    /// Returns the number of the stream whose address is `value`, if the kernel is packed and there is one.
     pub fn stream(&self, value: Value) -> Option<usize> {
         match self.values.get(value)?.def {
             ValueDef::Param(number) if self.packing.is_some() && (number as usize) < self.params.len() => {
@@ -630,15 +620,13 @@ impl Kernel {
         Some(self.packing.as_ref()?.streams.get(number)?.site)
     }
 
-    /// Returns `true` if an op uses axis y or z. The kernel is then intended for launches along
-    /// several axes.
+    /// Returns `true` if an op uses axis y or z. The kernel is then intended for launches along several axes.
     pub fn names_several_axes(&self) -> bool {
         let mut insts = self.layout.iter().flat_map(|&block| &self.blocks[block].insts);
         insts.any(|&inst| matches!(self.insts[inst].attr, Attr::Axis(Axis::Y | Axis::Z)))
     }
 
-    /// Returns the element type and the alignment in bytes of the buffer or array whose address is
-    /// `base`.
+    /// Returns the element type and the alignment in bytes of the buffer or array whose address is `base`.
     pub fn elements(&self, base: Value) -> Option<(Type, u32)> {
         match self.values.get(base)?.def {
             ValueDef::Param(number) => match self.params.get(number as usize)?.kind {

@@ -1,5 +1,4 @@
-//! Legality of ops on a target. A pass receives a [`Legality`] and never depends on the name of a
-//! target.
+//! Legality of ops on a target. A pass receives a [`Legality`] and never depends on the name of a target.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,8 +9,7 @@ use crate::kernel::{Inst, Kernel};
 use crate::op::Op;
 use crate::span::Span;
 
-/// Vectorisation across work items: neighbouring work items share a vector register, with one or
-/// more lanes each.
+/// Vectorisation across work items: neighbouring work items share a vector register, with one or more lanes each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Lanes {
     /// Vector type.
@@ -31,16 +29,14 @@ pub enum Axes {
     All,
     /// The ops for each axis. The ops for all axes are supported only if all items are along x.
     Each {
-        /// `true` if launches may have items along several axes although the kernel uses no axis
-        /// except x.
+        /// `true` if launches may have items along several axes although the kernel uses no axis except x.
         several: bool,
     },
     /// The ops for axis x. All items of a launch are along x.
     X,
 }
 
-/// Reason why a target does not support something, with an optional alternative. `Display` shows
-/// only the reason.
+/// Reason why a target does not support something, with an optional alternative. `Display` shows only the reason.
 ///
 /// ```
 /// use halfbyte_ir::Reason;
@@ -125,8 +121,7 @@ impl std::error::Error for Refusal {}
 /// computes the narrowing together with the wide operands as one operation.
 pub type Narrowings = Box<dyn Fn(&Kernel, Inst) -> bool>;
 
-/// Set of ops that a target supports, with the reasons why it lacks other ops, and properties that
-/// guide the passes.
+/// Set of ops that a target supports, with the reasons why it lacks other ops, and properties that guide the passes.
 #[derive(Clone, Debug)]
 pub struct Legality {
     target: &'static str,
@@ -207,8 +202,7 @@ impl Legality {
         self
     }
 
-    /// Returns `true` if a shift of packed lanes needs a constant shift count, the same for all
-    /// lanes.
+    /// Returns `true` if a shift of packed lanes needs a constant shift count, the same for all lanes.
     pub const fn has_constant_counts(&self) -> bool {
         self.constant_counts
     }
@@ -298,8 +292,7 @@ impl Legality {
         self
     }
 
-    /// Declares that launches may have items along several axes although the kernel uses no axis
-    /// except x.
+    /// Declares that launches may have items along several axes although the kernel uses no axis except x.
     #[must_use]
     pub const fn with_several_axes(mut self) -> Legality {
         if let Axes::Each { .. } = self.axes {
@@ -308,9 +301,8 @@ impl Legality {
         self
     }
 
-    /// Fixes the number of items of a group along x, y and z for all launches. Only targets that
-    /// record the group size with the kernel may assume it; for other targets, the call has no
-    /// effect.
+    /// Fixes the number of items of a group along x, y and z for all launches. Only targets that record the group size
+    /// with the kernel may assume it; for other targets, the call has no effect.
     #[must_use]
     pub const fn with_block(mut self, block: [u32; 3]) -> Legality {
         if let Axes::Each { .. } = self.axes {

@@ -1,9 +1,8 @@
 //! Intermediate representation (IR) of halfbyte.
 //!
-//! Kernels are in SSA form, with block parameters instead of phis, on scalars and packed half and
-//! byte vectors. One work item runs a kernel once. Items are independent, except for barriers,
-//! collective operations and shared memory. There is no poison and no undefined behaviour: every op
-//! is total.
+//! Kernels are in SSA form, with block parameters instead of phis, on scalars and packed half and byte vectors. One
+//! work item runs a kernel once. Items are independent, except for barriers, collective operations and shared memory.
+//! There is no poison and no undefined behaviour: every op is total.
 
 pub mod array;
 pub mod attr;

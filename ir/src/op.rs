@@ -103,8 +103,7 @@ pub enum AttrKind {
     Atomic,
     /// Memory order and scope of a fence.
     Fence,
-    /// Flag of a barrier: `unaligned` if items of a subgroup may execute different barrier
-    /// instructions.
+    /// Flag of a barrier: `unaligned` if items of a subgroup may execute different barrier instructions.
     Barrier,
     /// Branch targets with their arguments.
     Targets,
@@ -132,8 +131,7 @@ pub struct FlagSet {
 pub enum Effect {
     /// No side effect. The op can be removed, duplicated, merged and moved.
     Pure,
-    /// Reads memory and traps on an invalid address, so the op must stay even if its result is
-    /// unused.
+    /// Reads memory and traps on an invalid address, so the op must stay even if its result is unused.
     Read,
     /// Writes memory and traps on an invalid address.
     Write,
@@ -142,9 +140,8 @@ pub enum Effect {
     Atomic,
     /// Orders the memory accesses before the op and after it.
     Fence,
-    /// Convergent: items of a group execute the op together. Passes do not duplicate, merge, move
-    /// or remove it, and do not change its control dependences. They move no memory access across
-    /// it.
+    /// Convergent: items of a group execute the op together. Passes do not duplicate, merge, move or remove it, and do
+    /// not change its control dependences. They move no memory access across it.
     Convergent,
     /// Ends a block.
     Terminator,
@@ -713,8 +710,7 @@ impl OpRow {
         }
     }
 
-    /// Returns the controlling type of an op without a type suffix: its result type, or `i32` if
-    /// there is no result.
+    /// Returns the controlling type of an op without a type suffix: its result type, or `i32` if there is no result.
     pub const fn fixed_type(&self) -> Option<Type> {
         match (self.types, self.result) {
             (Some(_), _) => None,
@@ -763,9 +759,8 @@ impl OpRow {
         Type::ALL.iter().copied().filter(move |&from| self.converts(from, to))
     }
 
-    /// Returns the modifiers that the op accepts for a controlling type. Only halves have
-    /// `ftz` and clamping. FP8 conversion always rounds to nearest. The `nan` modifier does not
-    /// exist for f64.
+    /// Returns the modifiers that the op accepts for a controlling type. Only halves have `ftz` and clamping. FP8
+    /// conversion always rounds to nearest. The `nan` modifier does not exist for f64.
     pub const fn flags(&self, ty: Type) -> FlagSet {
         let half = ty.is_half();
         match self.attr {
@@ -816,8 +811,7 @@ impl Op {
         self.is_convergent().then_some(party)
     }
 
-    /// Returns `true` if no memory access can be moved across the op. The op itself may be a memory
-    /// access.
+    /// Returns `true` if no memory access can be moved across the op. The op itself may be a memory access.
     pub fn orders_memory(self) -> bool {
         matches!(self.row().effect, Effect::Atomic | Effect::Fence | Effect::Convergent)
     }

@@ -1,5 +1,4 @@
-//! Data model of rewrite rules and selection rules. Build scripts generate tables of [`Rule`] from
-//! ISLE files.
+//! Data model of rewrite rules and selection rules. Build scripts generate tables of [`Rule`] from ISLE files.
 
 mod walk;
 
@@ -26,8 +25,7 @@ pub struct Rule {
     pub operands: &'static [Pattern],
     /// Guards of the rule, in the order of evaluation.
     pub guards: &'static [Guard],
-    /// Checks: each describes kernels that test the rule
-    /// ([`witnesses`](crate::witness::witnesses)).
+    /// Checks: each describes kernels that test the rule ([`witnesses`](crate::witness::witnesses)).
     pub checks: &'static [&'static str],
 }
 
@@ -68,8 +66,7 @@ impl Pattern {
     fn names(&self, op: Op) -> bool {
         let is_term = || {
             let term = self.unbound().text.strip_prefix('(').and_then(|text| text.strip_prefix(op.row().ident));
-            // Some ops have several terms, which differ in a suffix: `Concat2`, `LoadIndexed`,
-            // `BarrierId`.
+            // Some ops have several terms, which differ in a suffix: `Concat2`, `LoadIndexed`, `BarrierId`.
             let forms = ["", "Indexed", "IdCount", "Id", "2", "4"];
             let is_end = |rest: &str| rest.starts_with([' ', ')']);
             term.is_some_and(|rest| forms.iter().any(|form| rest.strip_prefix(form).is_some_and(is_end)))
@@ -97,14 +94,12 @@ pub enum PatternKind {
     Same(u8),
     /// Matches the literal with this number.
     Literal(u16),
-    /// Matches if the extractor of the term with this number succeeds and the extracted parts match
-    /// the subpatterns.
+    /// Matches if the extractor of the term with this number succeeds and the extracted parts match the subpatterns.
     Extract(u16, &'static [Pattern]),
     /// Matches the subpattern after an implicit conversion: for example, a value is converted to
     /// its defining instruction.
     Convert(u16, &'static Pattern),
-    /// Matches the first pattern, with each [`PatternKind::Operand`] in it replaced by one of the
-    /// other patterns.
+    /// Matches the first pattern, with each [`PatternKind::Operand`] in it replaced by one of the other patterns.
     Template(&'static Pattern, &'static [Pattern]),
     /// Placeholder in a template for the operand with this number.
     Operand(u8),

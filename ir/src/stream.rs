@@ -1,20 +1,19 @@
-//! Packed kernels. One execution of a packed kernel processes several neighbouring work items and
-//! accesses memory through streams.
+//! Packed kernels. One execution of a packed kernel processes several neighbouring work items and accesses memory
+//! through streams.
 //!
-//! A pass packs a kernel for a target that has a small data store, which a DMA engine fills and
-//! empties. Each load or store of the source text is a *site* and becomes a stream: a dense buffer
-//! of the elements that the work items access, in item order. One item of the packed kernel is a
-//! *group* of work items, and the streams are its buffers. Otherwise a packed kernel is an ordinary
-//! kernel. This module describes the layout of streams in the buffers of a launch.
+//! A pass packs a kernel for a target that has a small data store, which a DMA engine fills and empties. Each load or
+//! store of the source text is a *site* and becomes a stream: a dense buffer of the elements that the work items
+//! access, in item order. One item of the packed kernel is a *group* of work items, and the streams are its buffers.
+//! Otherwise a packed kernel is an ordinary kernel. This module describes the layout of streams in the buffers of a
+//! launch.
 //!
-//! Element `e` of group `g`, in iterations `k0, k1, ..` of the loops around the site, is at byte
-//! `(((g * n0 + k0) * n1 + k1) .. * items + e) * bytes` of the stream, where n0, n1, .. are the
-//! trip counts. The offset in a uniform stream does not depend on the item: `((k0) * n1 + k1) .. *
-//! bytes`.
+//! Element `e` of group `g`, in iterations `k0, k1, ..` of the loops around the site, is at byte `(((g * n0 + k0) * n1
+//! + k1) .. * items + e) * bytes` of the stream, where n0, n1, .. are the trip counts. The offset in a uniform stream
+//! does not depend on the item: `((k0) * n1 + k1) .. * bytes`.
 //!
-//! A buffer with accesses at addresses that are not affine at launch is a *window*: one stream that
-//! holds the whole buffer, and that the kernel accesses at a byte index. Each load and store in a
-//! window also has its own stream, in which the kernel first stores the address of the access.
+//! A buffer with accesses at addresses that are not affine at launch is a *window*: one stream that holds the whole
+//! buffer, and that the kernel accesses at a byte index. Each load and store in a window also has its own stream, in
+//! which the kernel first stores the address of the access.
 
 use crate::span::Span;
 use halfbyte_abi::stream;

@@ -1,8 +1,7 @@
-//! Rules of well-formed kernels: the requirements of the op table for each instruction, and the
-//! rules of SSA form.
+//! Rules of well-formed kernels: the requirements of the op table for each instruction, and the rules of SSA form.
 //!
-//! The parser applies these checks to each parsed kernel, with the span of every operand.
-//! [`verify`](mod@crate::verify) applies them to kernels from any source.
+//! The parser applies these checks to each parsed kernel, with the span of every operand. [`verify`](mod@crate::verify)
+//! applies them to kernels from any source.
 
 use std::collections::HashSet;
 use std::fmt::Display;
@@ -116,8 +115,7 @@ pub(crate) struct Partial {
     pub open_ended: EntitySet<Block>,
     /// `true` if statements or names are missing, so control flow is unknown.
     pub incomplete: bool,
-    /// `true` if the kernel was parsed from text. In such a kernel, a store that always traps is an
-    /// error.
+    /// `true` if the kernel was parsed from text. In such a kernel, a store that always traps is an error.
     pub is_text: bool,
 }
 
@@ -193,8 +191,7 @@ fn conversion(kernel: &Kernel, value: Value, from: Type, to: Type) -> Option<Str
     (!ways.is_empty()).then(|| format!("{} makes it `{to}`", ways.join(" or ")))
 }
 
-/// Returns `true` if an operand of type `actual` is valid for the operand type `wanted` and the
-/// controlling type `ty`.
+/// Returns `true` if an operand of type `actual` is valid for the operand type `wanted` and the controlling type `ty`.
 fn accepts(row: &OpRow, ty: Type, wanted: ArgType, actual: Type) -> bool {
     match wanted {
         ArgType::Same => actual == ty,
@@ -411,8 +408,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Records the positions of a block's instructions, and checks that the block ends with a
-    /// terminator.
+    /// Records the positions of a block's instructions, and checks that the block ends with a terminator.
     fn place(&mut self, block: Block) {
         let kernel = self.kernel;
         let Some(data) = kernel.blocks.get(block) else {
@@ -559,8 +555,7 @@ impl Verifier<'_> {
         self.found(Subject::Inst(inst, InstPart::Arg(number as u32)), message, "");
     }
 
-    /// Reports an operand of the wrong type. Returns `false` if the op accepts no type for this
-    /// operand.
+    /// Reports an operand of the wrong type. Returns `false` if the op accepts no type for this operand.
     #[cold]
     fn wrong_operand(
         &mut self,

@@ -1,5 +1,5 @@
-//! Witness kernels: minimal kernels that test a rule. They are generated from the rule's checks,
-//! together with the data to run them on.
+//! Witness kernels: minimal kernels that test a rule. They are generated from the rule's checks, together with the data
+//! to run them on.
 //!
 //! A check is a line such as
 //!
@@ -7,20 +7,19 @@
 //! [t: f16x2 bf16x2] [r: "" .rz] (%a: $t, %b: $t): %r = fadd$r.$t %a, %b
 //! ```
 //!
-//! `[name: values]` declares a variable. The check expands to one kernel for each combination of
-//! values. `[t,m: i8x4/i1x4 i16x2/i1x2]` declares several variables that take their values
-//! together. `$name` or `${name}` in the rest of the check is replaced by the value. Among the
-//! values, `@int` expands to all integer types, `@narrow` to those of at most 32 bits per lane,
-//! `@bits` to integers and masks, and `@half` and `@float` to floating-point types. None of these
-//! groups includes the types `i16x16` and `i32x16`, which only occur as intermediate results.
+//! `[name: values]` declares a variable. The check expands to one kernel for each combination of values. `[t,m:
+//! i8x4/i1x4 i16x2/i1x2]` declares several variables that take their values together. `$name` or `${name}` in the rest
+//! of the check is replaced by the value. Among the values, `@int` expands to all integer types, `@narrow` to those of
+//! at most 32 bits per lane, `@bits` to integers and masks, and `@half` and `@float` to floating-point types. None of
+//! these groups includes the types `i16x16` and `i32x16`, which only occur as intermediate results.
 //!
-//! The inputs are in parentheses. `%a: f16x2` is a value that every work item loads from a buffer;
-//! masks are computed from the signs of loaded integers. `%a: scalar f16x2` is a parameter of the
-//! kernel, the same for all items. `%a: in f16x2` is a buffer that the body loads from.
+//! The inputs are in parentheses. `%a: f16x2` is a value that every work item loads from a buffer; masks are computed
+//! from the signs of loaded integers. `%a: scalar f16x2` is a parameter of the kernel, the same for all items. `%a: in
+//! f16x2` is a buffer that the body loads from.
 //!
-//! The body follows the colon: instructions and block labels separated by `;`, with `%item` as the
-//! work item's number. Each item stores the result of the last instruction; a mask is stored as all
-//! ones or all zeros per lane. A check with an input `%y: out f16x2` must contain its own stores.
+//! The body follows the colon: instructions and block labels separated by `;`, with `%item` as the work item's number.
+//! Each item stores the result of the last instruction; a mask is stored as all ones or all zeros per lane. A check
+//! with an input `%y: out f16x2` must contain its own stores.
 
 use std::fmt::Write;
 
@@ -76,9 +75,8 @@ pub struct Witness {
 pub struct Launch {
     /// Number of work items.
     pub items: u32,
-    /// Bytes of the argument for each parameter, little endian. The output is zero. Buffers have
-    /// [`Launch::SPARE`] more elements than there are items, so that a body may access elements
-    /// beyond its own.
+    /// Bytes of the argument for each parameter, little endian. The output is zero. Buffers have [`Launch::SPARE`] more
+    /// elements than there are items, so that a body may access elements beyond its own.
     pub args: Vec<Vec<u8>>,
 }
 
@@ -185,8 +183,7 @@ fn pieces(body: &str) -> Vec<&str> {
     .collect()
 }
 
-/// Returns the integer type as which a mask is stored in memory. Each lane is all ones or all
-/// zeros.
+/// Returns the integer type as which a mask is stored in memory. Each lane is all ones or all zeros.
 fn carrier(mask: Type) -> Type {
     match mask.lanes() {
         1 => Type::I32,
@@ -304,11 +301,10 @@ fn witness(text: &str) -> Result<Witness, String> {
 impl Witness {
     /// Generates launches that test about `cases` cases, deterministically for a `seed`.
     ///
-    /// If the inputs have at most 16 bits per lane together (two bytes or one half), the first
-    /// launch includes every combination, in every lane if `cases` allows. For several lanes, a
-    /// second launch has random data like the launches for larger inputs. Lanes of larger inputs
-    /// are edge values, values near edge values, values similar to another input's, and random
-    /// bits. Scalars change between launches.
+    /// If the inputs have at most 16 bits per lane together (two bytes or one half), the first launch includes every
+    /// combination, in every lane if `cases` allows. For several lanes, a second launch has random data like the
+    /// launches for larger inputs. Lanes of larger inputs are edge values, values near edge values, values similar to
+    /// another input's, and random bits. Scalars change between launches.
     pub fn launches(&self, cases: u32, seed: u64) -> Vec<Launch> {
         let mut random = Random(seed);
         let has = |source| self.params.iter().any(|p| p.source == source);
@@ -334,9 +330,8 @@ impl Witness {
         (0..launches).map(|_| self.random(cases.div_ceil(launches), &mut random)).collect()
     }
 
-    /// Generates a launch with every combination of lane values, numbered below `total`. The lanes
-    /// start at different numbers, so that together they cover all combinations in `total / lanes`
-    /// items.
+    /// Generates a launch with every combination of lane values, numbered below `total`. The lanes start at different
+    /// numbers, so that together they cover all combinations in `total / lanes` items.
     fn exhaustive(&self, total: u32, lanes: u32, cases: u32) -> Launch {
         let items = cases.clamp(total.div_ceil(lanes), total);
         let mut shift = 0;
@@ -437,8 +432,7 @@ impl Random {
     }
 }
 
-/// Returns the edge values of a lane: zeros, extremes, subnormals, infinities, and NaN with
-/// payloads.
+/// Returns the edge values of a lane: zeros, extremes, subnormals, infinities, and NaN with payloads.
 pub fn edges(elem: Elem) -> &'static [u64] {
     match elem {
         Elem::I1 => &[0, 1],

@@ -36,8 +36,7 @@ fn a_sum_and_its_product_round_once() {
             ("%r = fsub.contract.$ %c, %m", minus | e),
             ("%n = fneg.$ %c\n%r = fadd.contract.$ %m, %n", e),
             ("%n = fneg.$ %c\n%r = fadd.contract.$ %n, %m", e),
-            // If both operands are products, the first is contracted. Here, both have the same
-            // value.
+            // If both operands are products, the first is contracted. Here, both have the same value.
             ("%n = fmul.contract.$ %a, %a\n%r = fsub.contract.$ %m, %n", e),
             ("%n = fmul.$ %a, %a\n%r = fsub.contract.$ %n, %m", minus | e),
             // The product has other uses, or is in another block.

@@ -1,6 +1,5 @@
-//! Tests of f64 arithmetic against the hardware. For rounding modes other than to nearest, the
-//! expected result is derived from the hardware result and the exact rounding error of the hardware
-//! result.
+//! Tests of f64 arithmetic against the hardware. For rounding modes other than to nearest, the expected result is
+//! derived from the hardware result and the exact rounding error of the hardware result.
 
 use halfbyte_ir::eval::{Operand, fold};
 use halfbyte_ir::witness::{Random, edges};
@@ -78,8 +77,7 @@ fn other_roundings_are_beside_the_nearest() {
         for rounding in Rounding::ALL {
             let check = |op, args: &[f64], nearest: f64, left: f64| {
                 let want = directed(rounding, nearest, left);
-                // The comparison ignores the sign of an exact zero, which depends on the rounding
-                // mode.
+                // The comparison ignores the sign of an exact zero, which depends on the rounding mode.
                 let found = f64::from_bits(doubles(op, rounding, args));
                 assert_eq!(found, want, "{op:?} {rounding:?} {args:?}");
             };
@@ -147,8 +145,7 @@ fn returns_the_first_nan_operand() {
         assert_eq!(doubles(op, Rounding::Rn, &args), INVALID, "{op:?}");
     }
     assert_eq!(doubles(Op::Fsqrt, Rounding::Rn, &[-1.0]), INVALID);
-    // A NaN converted to f64 keeps its payload and loses its sign. A NaN converted from f64 becomes
-    // the canonical NaN.
+    // A NaN converted to f64 keeps its payload and loses its sign. A NaN converted from f64 becomes the canonical NaN.
     assert_eq!(compute(Op::Fcvt, Attr::None, &[(Type::F32, 0xff80_0001)], Type::F64), 0x7ff8_0000_2000_0000);
     assert_eq!(compute(Op::Fcvt, Attr::None, &[(Type::F16, 0xfc01)], Type::F64), 0x7ff8_0400_0000_0000);
     assert_eq!(compute(Op::Fcvt, Attr::None, &[(Type::F64, first.to_bits())], Type::F32), 0x7fff_ffff);

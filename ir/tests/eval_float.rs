@@ -15,8 +15,7 @@ fn compute(op: Op, attr: Attr, args: &[(Type, u64)], result: Type) -> u64 {
     out[0]
 }
 
-/// An exact magnitude: a 640-bit integer in units of 2^-298, which is the square of the smallest
-/// f32.
+/// An exact magnitude: a 640-bit integer in units of 2^-298, which is the square of the smallest f32.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Big([u64; 10]);
 
@@ -227,8 +226,7 @@ fn arithmetic_is_the_exact_model() {
     }
 }
 
-/// Tests an `fma` whose product almost cancels a subnormal: the difference is far below the
-/// smallest subnormal.
+/// Tests an `fma` whose product almost cancels a subnormal: the difference is far below the smallest subnormal.
 #[test]
 fn fma_rounds_a_tiny_difference_correctly() {
     let mut random = Random(2);

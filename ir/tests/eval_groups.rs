@@ -1,5 +1,4 @@
-//! Tests of kernels with cooperating items: the result of each op, and each invalid barrier or
-//! collective operation.
+//! Tests of kernels with cooperating items: the result of each op, and each invalid barrier or collective operation.
 
 use halfbyte_abi::cooperative::{SharedLocation, SyncError};
 use halfbyte_abi::{Shape, ShapeError};
@@ -48,8 +47,7 @@ fn results(arrays: &str, body: &str, items: u32) -> Vec<u32> {
     words(&source, (1, items), &vec![0; items as usize]).unwrap_or_else(|fault| panic!("{source}: {fault}"))
 }
 
-/// Runs a kernel that traps. Returns the item, the kind of the trap, and the source text of the
-/// trapping instruction.
+/// Runs a kernel that traps. Returns the item, the kind of the trap, and the source text of the trapping instruction.
 fn trap(source: &str, shape: impl Into<Shape>) -> (u32, TrapKind, String) {
     match words(source, shape, &[0; 64]) {
         Err(Fault::Trap(trap)) => {
@@ -327,9 +325,8 @@ fn accesses_that_nothing_orders_race() {
     assert!(item == 0 && matches!(kind, TrapKind::OutOfBounds { .. }));
 }
 
-/// Tests the order of a store before a release fence and a load after an acquire fence. The order
-/// requires that a relaxed load before the acquire fence reads a relaxed store after the release
-/// fence.
+/// Tests the order of a store before a release fence and a load after an acquire fence. The order requires that a
+/// relaxed load before the acquire fence reads a relaxed store after the release fence.
 #[test]
 fn fences_order_what_is_stored() {
     let passed = |first: &str, second: &str| {

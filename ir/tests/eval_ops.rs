@@ -95,8 +95,7 @@ const INTEGERS: &[Row] = &[
     (Op::AddSatU, __, &[(B4, 0xff80_fe00), (B4, 0x0180_0100)], (B4, 0xffff_ff00)),
     (Op::SubSatS, __, &[(H2, 0x8000_7fff), (H2, 0x0001_ffff)], (H2, 0x8000_7fff)),
     (Op::SubSatU, __, &[(H2, 0x0001_ffff), (H2, 0x0002_0001)], (H2, 0x0000_fffe)),
-    // With the sum s, the result is (s + 1) >> 1 if s >= 0, else s >> 1: -3 gives -2, and 3 gives
-    // 2.
+    // With the sum s, the result is (s + 1) >> 1 if s >= 0, else s >> 1: -3 gives -2, and 3 gives 2.
     (Op::AvgS, __, &[(B4, 0xff02_807f), (B4, 0xfe01_807f)], (B4, 0xfe02_807f)),
     (Op::AvgU, __, &[(B4, 0xff02_fe00), (B4, 0xff01_ff01)], (B4, 0xff02_ff01)),
     (Op::AbsDiffS, __, &[(B4, 0x807f_0500), (B4, 0x7f80_0705)], (B4, 0xffff_0205)),
@@ -210,13 +209,11 @@ const FLOATS: &[Row] = &[
     (Op::Fadd, RZ, &[(F2, 0x7bff_fbff), (F2, 0x7bff_fbff)], (F2, 0x7bff_fbff)),
     (Op::Fadd, RP, &[(F2, 0x7bff_fbff), (F2, 0x7bff_fbff)], (F2, 0x7c00_fbff)),
     (Op::Fadd, RM, &[(F2, 0x7bff_fbff), (F2, 0x7bff_fbff)], (F2, 0x7bff_fc00)),
-    // Every NaN operand gives the canonical NaN, and so does the sum of infinities of opposite
-    // sign.
+    // Every NaN operand gives the canonical NaN, and so does the sum of infinities of opposite sign.
     (Op::Fadd, RN, &[(F2, 0xfe01_7c00), (F2, 0x3c00_fc00)], (F2, 0x7fff_7fff)),
     (Op::Fadd, RN, &[(BF2, 0xffc1_7f80), (BF2, 0x3f80_ff80)], (BF2, 0x7fff_7fff)),
     (Op::Fadd, RN, &[(F32, 0x7f80_0001), (F32, 0)], (F32, 0x7fff_ffff)),
-    // Subnormal operands and results are unchanged without `ftz`, and flushed to zeros of the same
-    // sign with `ftz`.
+    // Subnormal operands and results are unchanged without `ftz`, and flushed to zeros of the same sign with `ftz`.
     (Op::Fadd, RN, &[(F2, 0x0001_8001), (F2, 0x0001_8001)], (F2, 0x0002_8002)),
     (Op::Fadd, RN, &[(BF2, 0x0001_8001), (BF2, 0x0001_8001)], (BF2, 0x0002_8002)),
     (Op::Fadd, FTZ, &[(F2, 0x03ff_83ff), (F2, 0x03ff_83ff)], (F2, 0x0000_8000)),
@@ -226,8 +223,7 @@ const FLOATS: &[Row] = &[
     (Op::Fadd, SAT, &[(F2, 0x7c00_3400), (F2, 0x3c00_3400)], (F2, 0x3c00_3800)),
     (Op::Fadd, RELU, &[(F2, 0xbc00_8000), (F2, 0x3800_8000)], (F2, 0x0000_8000)),
     (Op::Fadd, RELU, &[(F2, 0xfe00_fc00), (F2, 0x3c00_3c00)], (F2, 0x7fff_0000)),
-    // Clamping comes before flushing: `relu` turns a negative subnormal into +0, where `ftz` alone
-    // would give -0.
+    // Clamping comes before flushing: `relu` turns a negative subnormal into +0, where `ftz` alone would give -0.
     (Op::Fadd, Attr::Float(FloatFlags { ftz: true, clamp: Clamp::Relu, ..PLAIN }), &[(F2, 0x8401_8401), (F2, 0x0400_0400)], (F2, 0)),
     (Op::Fsub, RN, &[(F2, 0x3c00_0000), (F2, 0x3c00_0000)], (F2, 0x0000_0000)),
     (Op::Fsub, RM, &[(F2, 0x3c00_8000), (F2, 0x3c00_0000)], (F2, 0x8000_8000)),
@@ -367,8 +363,7 @@ fn masks_and_words_pack_both_ways() {
     }
 }
 
-/// Formula for an op on two bytes. `s` holds both operands as signed bytes, and `u` as unsigned
-/// bytes.
+/// Formula for an op on two bytes. `s` holds both operands as signed bytes, and `u` as unsigned bytes.
 type Formula = fn(s: [i32; 2], u: [i32; 2]) -> i32;
 
 #[rustfmt::skip]
@@ -382,8 +377,7 @@ const BYTES: &[(Op, Attr, Formula)] = &[
     (Op::AddSatU, __, |_, u| (u[0] + u[1]).min(255)),
     (Op::SubSatS, __, |s, _| (s[0] - s[1]).clamp(-128, 127)),
     (Op::SubSatU, __, |_, u| (u[0] - u[1]).max(0)),
-    // Averages halfway between two integers round up for sums of at least 0, and down for negative
-    // sums.
+    // Averages halfway between two integers round up for sums of at least 0, and down for negative sums.
     (Op::AvgS, __, |s, _| f64::from(s[0] + s[1]).mul_add(0.5, if s[0] + s[1] >= 0 { 0.5 } else { 0.0 }).floor() as i32),
     (Op::AvgU, __, |_, u| (u[0] + u[1]) / 2 + (u[0] + u[1]) % 2),
     (Op::AbsDiffS, __, |s, _| s[0].max(s[1]) - s[0].min(s[1])),
@@ -449,8 +443,7 @@ fn byte_ops_on_all_pairs() {
     }
 }
 
-/// A condition for exchanged operands gives the same result as the original condition for the
-/// original operands.
+/// A condition for exchanged operands gives the same result as the original condition for the original operands.
 #[test]
 fn swapped_conditions() {
     let integers = [0, 1, 0x7f, 0x80, 0xff];

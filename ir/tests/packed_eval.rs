@@ -299,8 +299,7 @@ fn trips_from_parameters() {
     assert!(tally.done > 300 && tally.traps > 150 && tally.races > 60, "{tally:?}");
 }
 
-/// In a loop, accesses are ordered by iteration first. Within an iteration, they are in program
-/// order.
+/// In a loop, accesses are ordered by iteration first. Within an iteration, they are in program order.
 #[test]
 fn orders_accesses_in_a_loop_by_iteration() {
     let pair = columns();
@@ -656,8 +655,7 @@ fn elements_are_accessed_in_order_and_all() {
     assert_eq!(wrong(&format!("{four}{store}{}", store.replace("%r", "%s"))), order(1, 0, 16));
     let three = four.replace("  %d = load %v_s[%at + 3]\n", "");
     assert_eq!(wrong(&format!("{three}{}", store.replace("%d", "%c"))), order(0, 16, 12));
-    // The store of group 0 goes to the part of the stream that belongs to group 2, which is out of
-    // bounds for group 0.
+    // The store of group 0 goes to the part of the stream that belongs to group 2, which is out of bounds for group 0.
     let (first, kind) =
         wrong(&format!("{four}{store}").replace("%at]", "%g] step 16").replace("%g]\n", "%two]\n")).unwrap();
     assert_eq!(first, 0);

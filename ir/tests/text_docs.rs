@@ -144,8 +144,7 @@ fn conversions(row: &OpRow) -> String {
     parts.join("; ")
 }
 
-/// Returns the table of the types that each op converts. Ops with the same conversions share a
-/// table row.
+/// Returns the table of the types that each op converts. Ops with the same conversions share a table row.
 fn conversion_table() -> String {
     let mut rows: Vec<(String, Vec<&str>)> = Vec::new();
     for row in Op::ALL.iter().map(|op| op.row()).filter(|row| row.convert.is_some()) {

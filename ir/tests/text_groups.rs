@@ -1,5 +1,4 @@
-//! Tests of the text of kernels with cooperating items: declarations, modifiers, omitted results,
-//! and errors.
+//! Tests of the text of kernels with cooperating items: declarations, modifiers, omitted results, and errors.
 
 use halfbyte_ir::builder::Builder;
 use halfbyte_ir::{Direction, MemOrder, Op, Scope, Space, Type, text, verify};

@@ -1,5 +1,4 @@
-//! Tests that no text makes the parser panic, hang or overflow the stack, and that accepted texts
-//! are well formed.
+//! Tests that no text makes the parser panic, hang or overflow the stack, and that accepted texts are well formed.
 
 use std::fmt::Write;
 use std::time::{Duration, Instant};

@@ -344,8 +344,7 @@ fn numbers_as_operands_are_constants_before_the_instruction() {
         let read = halfbyte_ir::text::read(&text(short)).unwrap_or_else(|errors| panic!("{short}: {errors:?}"));
         assert_eq!(read.to_string(), text(long), "{short}");
     }
-    // Spans of errors refer to the source text. They do not point to the constants that the parser
-    // inserts.
+    // Spans of errors refer to the source text. They do not point to the constants that the parser inserts.
     let wrong = halfbyte_ir::text::read(&text("  %r = add.i32 300, %v\n  %s = add.i8x4 300, %v\n")).unwrap_err();
     let shown: Vec<String> = wrong.iter().map(|error| format!("{}: {}", error.span.start, error.message)).collect();
     assert_eq!(shown.len(), 2, "{shown:?}");

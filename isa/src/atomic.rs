@@ -1,5 +1,4 @@
-//! Atomic read-modify-write operations of all targets: the computation of the new value of a memory
-//! location.
+//! Atomic read-modify-write operations of all targets: the computation of the new value of a memory location.
 
 use arrayvec::ArrayVec;
 
@@ -26,8 +25,7 @@ pub enum AtomicOp {
     },
     /// The old value plus 1, or 0 if the old value is at least the operand (unsigned).
     Inc,
-    /// The old value minus 1, or the operand if the old value is 0 or greater than the operand
-    /// (unsigned).
+    /// The old value minus 1, or the operand if the old value is 0 or greater than the operand (unsigned).
     Dec,
     /// Bitwise and.
     And,
@@ -39,11 +37,9 @@ pub enum AtomicOp {
     Exchange,
     /// Compare-and-swap: the second operand if the old value equals the first, else the old value.
     CompareSwap,
-    /// The sum of each packed half of the old value and the same half of the operand, rounded to
-    /// nearest even.
+    /// The sum of each packed half of the old value and the same half of the operand, rounded to nearest even.
     AddHalf(Format),
-    /// The minimum or maximum of each packed half of the old value and the same half of the
-    /// operand.
+    /// The minimum or maximum of each packed half of the old value and the same half of the operand.
     MinMaxHalf {
         /// The format of the halves.
         format: Format,
@@ -96,9 +92,8 @@ pub fn apply_atomic<D: Domain, const N: usize>(
     elements.map(|(&old, &[_, c])| pick(domain, is_same, c, old)).collect()
 }
 
-/// Computes the new value of an atomic operation on values in registers. The old value and each
-/// operand take [`Width::registers`] 32-bit words, lowest word first. A 128-bit value is two 64-bit
-/// elements.
+/// Computes the new value of an atomic operation on values in registers. The old value and each operand take
+/// [`Width::registers`] 32-bit words, lowest word first. A 128-bit value is two 64-bit elements.
 pub fn apply_atomic_to_registers<D: Domain>(
     d: &mut D,
     change: AtomicOp,

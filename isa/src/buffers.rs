@@ -49,8 +49,7 @@ impl Buffer<'_> {
     }
 }
 
-/// A buffer that a launch overwrites completely and never reads, so that filling it with zeros can
-/// be skipped.
+/// A buffer that a launch overwrites completely and never reads, so that filling it with zeros can be skipped.
 #[derive(Clone, Copy, Debug)]
 pub struct OverwrittenBuffer {
     /// Index of the buffer's parameter.
@@ -60,8 +59,7 @@ pub struct OverwrittenBuffer {
 }
 
 impl OverwrittenBuffer {
-    /// Returns `true` if `items` work items overwrite the whole contents of the `out` buffer
-    /// `held`.
+    /// Returns `true` if `items` work items overwrite the whole contents of the `out` buffer `held`.
     pub fn is_whole(&self, held: &Buffer<'_>, items: u32) -> bool {
         let bytes = u64::from(items) * u64::from(self.bytes);
         held.direction == Direction::Out && held.is_written() && held.bytes().len() as u64 == bytes
@@ -127,8 +125,7 @@ impl<'a> Buffers<'a> {
         range_mut(self.0.get_mut(param)?.as_mut()?.written()?, offset, count)
     }
 
-    /// Returns the size in bytes of the buffer that contains an address, or 0 if there is no such
-    /// buffer.
+    /// Returns the size in bytes of the buffer that contains an address, or 0 if there is no such buffer.
     pub fn size(&self, address: u64) -> usize {
         self.at(address).map_or(0, |(buffer, _)| buffer.bytes().len())
     }

@@ -1,5 +1,4 @@
-//! Generates the Markdown documentation of the instruction sets from their rows: an index and one
-//! page per mnemonic.
+//! Generates the Markdown documentation of the instruction sets from their rows: an index and one page per mnemonic.
 
 use crate::row::{Address, Alias, Modifier, ModifierOrder, Operand, OperandKind, OperandRole, RegFile, Row, Suffix};
 use crate::text::reader::describe;
@@ -89,8 +88,7 @@ fn summary(doc: &str) -> &str {
     paragraph.get(..end.unwrap_or(paragraph.len())).unwrap_or("")
 }
 
-/// Formats the opcode byte of an instruction pattern, followed by the other bits that `mask`
-/// selects.
+/// Formats the opcode byte of an instruction pattern, followed by the other bits that `mask` selects.
 fn pattern(mask: u128, word: u128) -> String {
     let rest = (mask & 0xff_ffff) as u32;
     let opcode = word >> 24;

@@ -1,11 +1,9 @@
-//! Correctly rounded scalar arithmetic on the two 16-bit floating-point formats, binary16 and
-//! bfloat16.
+//! Correctly rounded scalar arithmetic on the two 16-bit floating-point formats, binary16 and bfloat16.
 //!
-//! A half is represented by its bit pattern in a `u16`. An operation unpacks its operands to
-//! integers, computes the exact result (or a number that rounds to the same value) and rounds once.
-//! So all rounding modes and both formats share one code path. The order of the steps is that of
-//! HFMA2 in seed 001 (the HALU reference): flush the operands, operate, round, clamp, flush the
-//! result, canonicalise NaN.
+//! A half is represented by its bit pattern in a `u16`. An operation unpacks its operands to integers, computes the
+//! exact result (or a number that rounds to the same value) and rounds once. So all rounding modes and both formats
+//! share one code path. The order of the steps is that of HFMA2 in seed 001 (the HALU reference): flush the operands,
+//! operate, round, clamp, flush the result, canonicalise NaN.
 
 use std::cmp::Ordering;
 
@@ -54,8 +52,7 @@ pub enum Clamp {
     Relu,
 }
 
-/// The order of two floating-point values. The discriminant is the bit of the relation in
-/// [`Compare`].
+/// The order of two floating-point values. The discriminant is the bit of the relation in [`Compare`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Relation {
@@ -151,8 +148,7 @@ impl Format {
         if code & 1 == 0 { Self::F16 } else { Self::Bf16 }
     }
 
-    /// Returns the number of stored fraction bits. The leading one, which is not stored, does not
-    /// count.
+    /// Returns the number of stored fraction bits. The leading one, which is not stored, does not count.
     pub const fn fraction_bits(self) -> u32 {
         match self {
             Self::F16 => 10,
@@ -160,8 +156,7 @@ impl Format {
         }
     }
 
-    /// Returns the bits of +infinity. The lower bit patterns are the non-negative finite values in
-    /// ascending order.
+    /// Returns the bits of +infinity. The lower bit patterns are the non-negative finite values in ascending order.
     pub const fn infinity(self) -> u16 {
         match self {
             Self::F16 => 0x7C00,
@@ -314,8 +309,7 @@ pub struct HalfMode {
     pub format: Format,
     /// Rounding mode, applied once to the exact result.
     pub rounding: Rounding,
-    /// Flushes subnormal operands, and a result that is subnormal after rounding, to zeros of the
-    /// same sign.
+    /// Flushes subnormal operands, and a result that is subnormal after rounding, to zeros of the same sign.
     pub ftz: bool,
     /// Clamp, applied to the rounded result.
     pub clamp: Clamp,
@@ -334,8 +328,7 @@ impl HalfMode {
         self.finish(a.add(b, self.rounding))
     }
 
-    /// Returns `a * b`. The sign of a zero product is the exclusive or of the operands' signs, in
-    /// every rounding mode.
+    /// Returns `a * b`. The sign of a zero product is the exclusive or of the operands' signs, in every rounding mode.
     pub fn mul(self, a: u16, b: u16) -> u16 {
         let (a, b) = (self.operand(a), self.operand(b));
         self.finish(a.mul(b))

@@ -10,8 +10,7 @@ use halfbyte_abi::Target;
 
 use crate::row::InstClass;
 
-/// An instruction set: decodes the kernels of an object. Its targets may support different subsets
-/// of its instructions.
+/// An instruction set: decodes the kernels of an object. Its targets may support different subsets of its instructions.
 pub trait Isa: Debug + Sync + RefUnwindSafe {
     /// Returns the targets that use this instruction set.
     fn targets(&self) -> &[Target];
@@ -93,8 +92,7 @@ pub trait MachineCode: Any + Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
     /// instruction word at that address. Returns an empty string past the end of the code.
     fn text(&self, address: usize) -> String;
 
-    /// Returns the class of the instruction at an address, or `None` if the instruction word is
-    /// invalid.
+    /// Returns the class of the instruction at an address, or `None` if the instruction word is invalid.
     fn class(&self, address: usize) -> Option<InstClass>;
 
     /// Returns a copy of the code in which no-ops replace the instruction words at these addresses.
@@ -105,8 +103,7 @@ pub trait MachineCode: Any + Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
     /// if the target's syntax has labels.
     fn disassemble(&self) -> String;
 
-    /// Returns the bytes that an object stores: the instruction words in little-endian order, or
-    /// the text.
+    /// Returns the bytes that an object stores: the instruction words in little-endian order, or the text.
     fn to_bytes(&self) -> Vec<u8>;
 }
 

@@ -1,7 +1,6 @@
-//! Instruction sets of all targets. Each instruction has one description (a row), from which
-//! encoding, decoding, assembly text and documentation are derived. The semantics of each
-//! instruction is defined once, as a function that is generic over the kind of values on which it
-//! computes.
+//! Instruction sets of all targets. Each instruction has one description (a row), from which encoding, decoding,
+//! assembly text and documentation are derived. The semantics of each instruction is defined once, as a function that
+//! is generic over the kind of values on which it computes.
 //!
 //! ```
 //! use halfbyte_isa::halu::fields::RD;

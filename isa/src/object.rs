@@ -25,11 +25,9 @@ pub const E_MACHINE: u16 = u16::from_le_bytes(*b"HB");
 pub const E_FLAGS: u32 = 6;
 /// Name of the section that holds the object's [`Header`].
 pub const HEADER_SECTION: &str = ".halfbyte";
-/// Prefix of the names of the sections that hold machine code. The kernel's name follows the
-/// prefix.
+/// Prefix of the names of the sections that hold machine code. The kernel's name follows the prefix.
 pub const TEXT_PREFIX: &str = ".text.";
-/// Prefix of the names of the sections that hold a [`KernelInfo`]. The kernel's name follows the
-/// prefix.
+/// Prefix of the names of the sections that hold a [`KernelInfo`]. The kernel's name follows the prefix.
 pub const INFO_PREFIX: &str = ".info.";
 /// Prefix of the names of the sections that hold source locations. The kernel's name follows the
 /// prefix. The section holds one [`Loc`] record per instruction word, followed by the
@@ -38,8 +36,7 @@ pub const LOC_PREFIX: &str = ".loc.";
 /// Maximum size of a group's static shared memory in bytes. The limit excludes dynamic shared
 /// memory, whose size each launch specifies.
 pub const MAX_SHARED_BYTES: u32 = 49152;
-/// Alignment in bytes of the sections of machine code: one HALU instruction word, or four VP1
-/// instruction words.
+/// Alignment in bytes of the sections of machine code: one HALU instruction word, or four VP1 instruction words.
 pub const TEXT_ALIGN: u64 = 16;
 
 /// The target and the source file of an object. Its record holds the target number and the SM
@@ -54,19 +51,17 @@ pub struct Header {
 
 /// The information about a kernel that the loader needs besides its machine code.
 ///
-/// The record begins with 32-bit numbers: the bytes of local memory and the number of registers. On
-/// HALU, three fields follow: an 8-bit flag that tells whether the kernel uses shared memory, the
-/// 32-bit size of shared memory, and the 32-bit size of the local memory that the kernel declares.
-/// The kernel's name, the 32-bit number of parameters and the parameters come next.
+/// The record begins with 32-bit numbers: the bytes of local memory and the number of registers. On HALU, three fields
+/// follow: an 8-bit flag that tells whether the kernel uses shared memory, the 32-bit size of shared memory, and the
+/// 32-bit size of the local memory that the kernel declares. The kernel's name, the 32-bit number of parameters and the
+/// parameters come next.
 ///
-/// A parameter's record: its name; 8 bits of kind (0 scalar, 1 `in`, 2 `out`, 3 `inout`, 4 `in`
-/// with contents, 9 `in` that may alias, 11 `inout` that may alias); the name of its type. For a
-/// buffer, the alignment follows as 32 bits. For kind 4, the size of the contents in bytes follows
-/// as 32 bits, and then the contents.
+/// A parameter's record: its name; 8 bits of kind (0 scalar, 1 `in`, 2 `out`, 3 `inout`, 4 `in` with contents, 9 `in`
+/// that may alias, 11 `inout` that may alias); the name of its type. For a buffer, the alignment follows as 32 bits.
+/// For kind 4, the size of the contents in bytes follows as 32 bits, and then the contents.
 ///
-/// On VP1 the record of the [`Tiles`] follows the parameters. On PTX the maximum number of work
-/// items, 32 bits, and the flag [`along_x`](KernelInfo::along_x), 8 bits, follow. On PTX the
-/// section of machine code holds the kernel's text.
+/// On VP1 the record of the [`Tiles`] follows the parameters. On PTX the maximum number of work items, 32 bits, and the
+/// flag [`along_x`](KernelInfo::along_x), 8 bits, follow. On PTX the section of machine code holds the kernel's text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct KernelInfo {
     /// The kernel's name and parameters.
@@ -84,8 +79,7 @@ pub struct KernelInfo {
     pub scratch_bytes: u32,
     /// The tiles in which a kernel is executed. `Some` on VP1 only.
     pub tiles: Option<Tiles>,
-    /// Maximum number of work items of a launch. Stored in the record on PTX; unlimited on other
-    /// targets.
+    /// Maximum number of work items of a launch. Stored in the record on PTX; unlimited on other targets.
     pub max_items: u32,
     /// `true` if all work items of a launch must lie along the x axis. Stored in the record on PTX;
     /// always `true` on VP1 and `false` on HALU.
@@ -157,8 +151,7 @@ pub enum RecordError {
     /// The tiles are invalid.
     #[error(transparent)]
     Tiles(#[from] TilesError),
-    /// A partial access has a size that is not a power of two, or its end exceeds
-    /// [`PartialAccess::MAX_ACCESS_BYTES`].
+    /// A partial access has a size that is not a power of two, or its end exceeds [`PartialAccess::MAX_ACCESS_BYTES`].
     #[error("invalid partial access of word {word}: {bytes} bytes at offset {offset}")]
     Part {
         /// The address of the instruction word.
@@ -181,8 +174,7 @@ impl Header {
         out
     }
 
-    /// Decodes the target number and the SM version of a header. The SM version is 0 for a target
-    /// without versions.
+    /// Decodes the target number and the SM version of a header. The SM version is 0 for a target without versions.
     ///
     /// # Errors
     /// The bytes end before the end of the SM version.
@@ -309,8 +301,7 @@ impl KernelInfo {
     }
 }
 
-// Kinds of buffer parameters in a record. A buffer that may alias other arguments has a separate
-// kind.
+// Kinds of buffer parameters in a record. A buffer that may alias other arguments has a separate kind.
 const IN: u8 = 1;
 const OUT: u8 = 2;
 const INOUT: u8 = 3;
@@ -378,8 +369,7 @@ impl<'a> Fields<'a> {
         str::from_utf8(self.take(length)?).map_err(|_| RecordError::Utf8(start))
     }
 
-    /// Decodes a parameter and its contents. Returns `None` in place of the contents if the
-    /// parameter has none.
+    /// Decodes a parameter and its contents. Returns `None` in place of the contents if the parameter has none.
     fn param(&mut self) -> Result<(Param, Option<Contents>), RecordError> {
         let name = self.text()?.to_owned();
         let [kind] = self.array()?;
@@ -493,8 +483,7 @@ mod tests {
         assert_eq!(with(8, &[2]), "byte 8 of the record is 2; expected at most 1");
         assert_eq!(with(9, &[1, 192]), "a group uses 49153 bytes of shared memory; the maximum is 49152");
         assert_eq!(with(13, &[65]), "the kernel declares 65 bytes of local memory; a work item has 64");
-        // Bytes 21..25 are the kernel's name, byte 34 is the kind of parameter `a`, and bytes
-        // 39..44 are its type.
+        // Bytes 21..25 are the kernel's name, byte 34 is the kind of parameter `a`, and bytes 39..44 are its type.
         assert_eq!(with(21, &[0xff]), "the string at byte 21 is not UTF-8");
         assert_eq!(
             with(21, &[0]),

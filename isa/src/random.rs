@@ -31,8 +31,7 @@ fn draw(row: &Row, next: &mut dyn FnMut() -> u64) -> u128 {
                 word = chosen(&m, word, next)
             }
             OperandKind::Const { offset, align, .. } => word = offset.set(word, next().wrapping_mul(align.into())),
-            // Zero is an edge case of many instructions, so it is drawn more often than other
-            // values.
+            // Zero is an edge case of many instructions, so it is drawn more often than other values.
             OperandKind::Number { field, .. } if one_in(8, next) => word = field.set(word, 0),
             _ => {}
         }

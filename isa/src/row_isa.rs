@@ -90,8 +90,7 @@ impl RowIsa {
         self.rows.get(usize::from(opcode))
     }
 
-    /// Encodes an instruction. Returns `None` if the opcode is unknown or an operand does not fit
-    /// its field.
+    /// Encodes an instruction. Returns `None` if the opcode is unknown or an operand does not fit its field.
     pub fn encode(&self, inst: Inst) -> Option<u32> {
         let fields = self.row(inst.opcode)?.fields;
         let mut operands = inst.operands.iter().copied();

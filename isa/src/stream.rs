@@ -1,35 +1,31 @@
-//! Streams: the parts of VP1's data store that the runtime fills before each execution of a
-//! program, and copies out after it. The runtime takes the part of VP1's DMA engine.
+//! Streams: the parts of VP1's data store that the runtime fills before each execution of a program, and copies out
+//! after it. The runtime takes the part of VP1's DMA engine.
 //!
-//! A launch is split into tiles of work items, and the program is executed once per tile. The data
-//! store holds, from address 0, the [`Tiles::image`] and the spilled registers. The streams follow,
-//! contiguous and aligned to 16 bytes, at stride code 0. Let n0, n1, .. be the trip counts of the
-//! loops around an access. Element `e` of group `g` at iterations `k0, k1, ..` has the offset `(((g
-//! * n0 + k0) * n1 + k1) .. * items + e) * bytes` in its stream. A uniform stream has one element
-//! for all items: `((k0) * n1 + k1) .. * bytes`.
+//! A launch is split into tiles of work items, and the program is executed once per tile. The data store holds, from
+//! address 0, the [`Tiles::image`] and the spilled registers. The streams follow, contiguous and aligned to 16 bytes,
+//! at stride code 0. Let n0, n1, .. be the trip counts of the loops around an access. Element `e` of group `g` at
+//! iterations `k0, k1, ..` has the offset `(((g
+//! * n0 + k0) * n1 + k1) .. * items + e) * bytes` in its stream. A uniform stream has one element for all items: `((k0)
+//!   * n1 + k1) .. * bytes`.
 //!
-//! If there are too many streams, several of them share a region of the data store
-//! ([`regions_of`]). With n streams in a region, the offset is `((.. * n + j) * items + e) *
-//! bytes`, where j is the index of the stream in the region.
+//! If there are too many streams, several of them share a region of the data store ([`regions_of`]). With n streams in
+//! a region, the offset is `((.. * n + j) * items + e) * bytes`, where j is the index of the stream in the region.
 //!
-//! The `$m` registers hold the scalar parameters from `$m0` upwards, 32 bits per register, lowest
-//! bits first. The next `$m` registers hold one region each, in the layout of `$a`: the region's
-//! first address, and as the limit the address after its end. The last three are [`M_ITEM_COUNT`],
-//! [`M_TILE_ITEMS`] and [`M_FIRST_ITEM`]. Register `$a` k traverses region k upwards. If a program
-//! ends early, it has made exactly the accesses below the current address. In a uniform stream
-//! without loops, it has made all accesses.
+//! The `$m` registers hold the scalar parameters from `$m0` upwards, 32 bits per register, lowest bits first. The next
+//! `$m` registers hold one region each, in the layout of `$a`: the region's first address, and as the limit the address
+//! after its end. The last three are [`M_ITEM_COUNT`], [`M_TILE_ITEMS`] and [`M_FIRST_ITEM`]. Register `$a` k traverses
+//! region k upwards. If a program ends early, it has made exactly the accesses below the current address. In a uniform
+//! stream without loops, it has made all accesses.
 //!
-//! A window ([`StreamContents::Buffer`]) is a copy of a whole buffer, with [`WINDOW_MARGIN`] unused
-//! bytes before and after it. The `$m` register of a window holds the addresses of the buffer's own
-//! bytes. The program loads and stores at computed addresses in the window, through any `$a`
-//! register, that of the stream included. The program records the offsets of these accesses in
-//! separate streams ([`StreamContents::Offsets`]). If a window is written, the runtime copies out
-//! the bytes that the accesses have stored.
+//! A window ([`StreamContents::Buffer`]) is a copy of a whole buffer, with [`WINDOW_MARGIN`] unused bytes before and
+//! after it. The `$m` register of a window holds the addresses of the buffer's own bytes. The program loads and stores
+//! at computed addresses in the window, through any `$a` register, that of the stream included. The program records the
+//! offsets of these accesses in separate streams ([`StreamContents::Offsets`]). If a window is written, the runtime
+//! copies out the bytes that the accesses have stored.
 //!
-//! An element that cannot be read is zero, and so is an element of an item past the end of the
-//! launch. Streams with a buffer are numbered in the order in which an item makes the accesses. The
-//! streams of a loop are adjacent. Their accesses are made iteration by iteration, and within an
-//! iteration in the order of the streams.
+//! An element that cannot be read is zero, and so is an element of an item past the end of the launch. Streams with a
+//! buffer are numbered in the order in which an item makes the accesses. The streams of a loop are adjacent. Their
+//! accesses are made iteration by iteration, and within an iteration in the order of the streams.
 
 pub use halfbyte_abi::stream::{Affine, AffineVariable, Step, StreamContents, TripCount, regions};
 use halfbyte_abi::{ParamKind, Signature};
@@ -43,15 +39,13 @@ pub const M_TILE_ITEMS: u8 = 62;
 pub const M_FIRST_ITEM: u8 = 63;
 /// Maximum number of `$m` registers for scalar parameters and regions.
 pub const MAX_M_WORDS: usize = 61;
-/// Maximum number of regions of the data store. Each region needs one `$a` register, and two `$a`
-/// registers stay free.
+/// Maximum number of regions of the data store. Each region needs one `$a` register, and two `$a` registers stay free.
 pub const MAX_REGIONS: usize = 30;
 /// Maximum number of streams.
 pub const MAX_STREAMS: usize = 1024;
 /// Maximum number of nested loops around an access.
 pub const MAX_STEPS: usize = 32;
-/// Maximum size in bytes of the image and the spilled registers. An unsigned immediate address can
-/// reach all of them.
+/// Maximum size in bytes of the image and the spilled registers. An unsigned immediate address can reach all of them.
 pub const MAX_FRAME_BYTES: u32 = 2048;
 
 /// Number of unused bytes on each side of a window. The address of an invalid access is clamped to
@@ -63,9 +57,8 @@ pub const WINDOW_MARGIN: u32 = 16;
 pub struct Tiles {
     /// Number of work items in a group, which the program processes together: 1, 4 or 16.
     pub items: u32,
-    /// The address of the branch that is taken once per group, in instruction words. `None` if the
-    /// program executes at most one group. The limit of backward branches restarts after each of
-    /// these branches.
+    /// The address of the branch that is taken once per group, in instruction words. `None` if the program executes at
+    /// most one group. The limit of backward branches restarts after each of these branches.
     pub group_branch: Option<u32>,
     /// The initial contents of the data store from address 0.
     pub image: Vec<u8>,
@@ -78,10 +71,9 @@ pub struct Tiles {
 pub struct AccessSite {
     /// The address of the instruction in instruction words, for traps.
     pub word: u32,
-    /// The program writes the stream, so the runtime copies it out after the program; otherwise the
-    /// runtime copies it in before the program. A guard, which has no buffer, is written and starts
-    /// as zeros. A stream of offsets is always written; in that stream, the flag means that the
-    /// accesses are stores.
+    /// The program writes the stream, so the runtime copies it out after the program; otherwise the runtime copies it
+    /// in before the program. A guard, which has no buffer, is written and starts as zeros. A stream of offsets is
+    /// always written; in that stream, the flag means that the accesses are stores.
     pub written: bool,
 }
 
@@ -109,8 +101,7 @@ pub enum TilesError {
     /// Too many streams.
     #[error("there are {0} streams; at most {MAX_STREAMS} are possible")]
     Streams(usize),
-    /// More regions than the `$a` registers, or the `$m` registers without the scalar parameters,
-    /// can address.
+    /// More regions than the `$a` registers, or the `$m` registers without the scalar parameters, can address.
     #[error("the streams need {regions} regions of the data store; at most {most} are possible")]
     Regions {
         /// The number of regions.
@@ -138,12 +129,10 @@ pub enum StreamError {
     /// The stream's buffer is not a buffer parameter.
     #[error("parameter {0} is not a buffer")]
     Buffer(u32),
-    /// An invalid guard, which is a stream without a buffer: it is not written, or has a guard
-    /// itself.
+    /// An invalid guard, which is a stream without a buffer: it is not written, or has a guard itself.
     #[error("a guard stream must be written and must not have a guard")]
     Guard,
-    /// The stream that is named as guard is no guard, or it does not have one element for each
-    /// element of this stream.
+    /// The stream that is named as guard is no guard, or it does not have one element for each element of this stream.
     #[error("stream {0} is not a matching guard")]
     Guarded(u32),
     /// A window has a property that a window must not have, such as loops or a guard.

@@ -97,8 +97,7 @@ impl From<Exceeded> for Halt {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum TrapKind {
-    /// An access is not completely within the memory space. In global memory it must be within one
-    /// buffer.
+    /// An access is not completely within the memory space. In global memory it must be within one buffer.
     OutOfBounds {
         /// The direction.
         access: Access,
@@ -143,8 +142,7 @@ pub enum TrapKind {
         /// The first access.
         other: ConflictingAccess,
     },
-    /// A load of shared memory that no item of the group has written. Reported only by launches
-    /// that detect races.
+    /// A load of shared memory that no item of the group has written. Reported only by launches that detect races.
     Uninitialised {
         /// The address in shared memory.
         address: u64,
@@ -228,8 +226,7 @@ pub enum TrapKind {
         /// Number of targets in the table.
         targets: u32,
     },
-    /// The target address of an indirect call is not the address of a function with the expected
-    /// prototype.
+    /// The target address of an indirect call is not the address of a function with the expected prototype.
     NoFunction,
 }
 
@@ -251,8 +248,7 @@ impl TrapKind {
         }
     }
 
-    /// Sets the source locations of the waiting items. `loc` maps the index of an instruction to
-    /// its source location.
+    /// Sets the source locations of the waiting items. `loc` maps the index of an instruction to its source location.
     pub fn locate_parties(&mut self, loc: impl Fn(usize) -> Loc) {
         if let TrapKind::Collective(_, parties) | TrapKind::Deadlock(parties) = self {
             parties.iter_mut().for_each(|party| party.loc = loc(party.place as usize));

@@ -9,8 +9,7 @@ pub struct Field {
     pub lo: u8,
     /// Number of bits, 1 to 64.
     pub width: u8,
-    /// Name in documentation and errors. The reference manual of the instruction set uses the same
-    /// name.
+    /// Name in documentation and errors. The reference manual of the instruction set uses the same name.
     pub name: &'static str,
 }
 

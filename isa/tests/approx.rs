@@ -3,8 +3,7 @@
 use halfbyte_isa::approx::Function;
 use halfbyte_isa::half::Format;
 
-/// The function, its f32 operand and its result. mpmath computed the results with 400 bits, rounded
-/// to nearest even.
+/// The function, its f32 operand and its result. mpmath computed the results with 400 bits, rounded to nearest even.
 #[rustfmt::skip]
 const VALUES: &[(Function, u32, u32)] = &[
     (Function::Ex2, 0xc2fc0001, 0x007fffd4), (Function::Ex2, 0xc314ffff, 0x00000001), (Function::Ex2, 0x42ffffff, 0x7f7fffa7), (Function::Ex2, 0x33000001, 0x3f800000),

@@ -1,6 +1,5 @@
-//! Tests of the elementary functions, against an independent multiple-precision implementation in
-//! Rust. `HALFBYTE_APPROX_SAMPLE` sets the number of operands for each function and format; the
-//! default is 400.
+//! Tests of the elementary functions, against an independent multiple-precision implementation in Rust.
+//! `HALFBYTE_APPROX_SAMPLE` sets the number of operands for each function and format; the default is 400.
 
 use astro_float_num::{BigFloat, Consts, RoundingMode, Sign};
 use halfbyte_isa::approx::Function;
@@ -32,8 +31,7 @@ fn shape(format: Format) -> Shape {
     }
 }
 
-/// Rounds a number to the nearest number of a format, ties to even, and returns the bits of the
-/// result.
+/// Rounds a number to the nearest number of a format, ties to even, and returns the bits of the result.
 fn nearest(of: &BigFloat, Shape { fraction, least }: Shape) -> u64 {
     let exponents = 2 * u64::from(least.unsigned_abs()) + 3;
     let infinity = exponents << fraction;
@@ -79,8 +77,7 @@ fn of(function: Function, x: f64, consts: &mut Consts) -> BigFloat {
     let rm = RoundingMode::None;
     let a = number(x);
     match function {
-        // Beyond these bounds the result of `ex2` is zero or infinite in every format, and the
-        // reference would be slow.
+        // Beyond these bounds the result of `ex2` is zero or infinite in every format, and the reference would be slow.
         Function::Ex2 => {
             let a = BigFloat::from_f64(x.clamp(-2000.5, 2000.5), BITS);
             BigFloat::from_f64(2.0, BITS).pow(&a, BITS, rm, consts)
@@ -155,8 +152,7 @@ fn rounds_half_functions_to_nearest() {
     }
 }
 
-/// Returns the bits of a random f64: near an edge case, with few fraction bits, or uniformly
-/// random.
+/// Returns the bits of a random f64: near an edge case, with few fraction bits, or uniformly random.
 fn double(random: &mut Random) -> u64 {
     const EDGES: [u64; 16] = [
         0,

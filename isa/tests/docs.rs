@@ -6,8 +6,7 @@ use std::path::Path;
 use halfbyte_isa::docs::Set;
 use halfbyte_isa::{halu, ptx, vp1};
 
-/// Compares the pages of a simple and a packed instruction of each instruction set with the
-/// expected pages.
+/// Compares the pages of a simple and a packed instruction of each instruction set with the expected pages.
 #[test]
 fn pages_are_as_expected() {
     let of = |set: Set, folder: &'static str, names: [&'static str; 2]| {

@@ -113,8 +113,7 @@ fn every_first_operand() {
                 let (y, z) = (any(&mut random), any(&mut random));
                 check(Op::Fma, mode, [x, y, z]);
                 check(Op::Fma, mode, [y, z, x]);
-                // An addend near the product in magnitude detects a product that was rounded before
-                // the addition.
+                // An addend near the product in magnitude detects a product that was rounded before the addition.
                 let product = mode.mul(x, y);
                 check(Op::Fma, mode, [x, y, near(&mut random, product)]);
                 check(Op::Fma, mode, [x, y, product ^ 0x8000]);
@@ -245,8 +244,7 @@ fn narrowing_rounds_once() {
     }
     let mut random = Random(4);
     for half in 0..=u16::MAX {
-        // Tests values around every half and around the midpoints between neighbouring halves, and
-        // random values.
+        // Tests values around every half and around the midpoints between neighbouring halves, and random values.
         for (bits, middle) in [(Format::F16.widen(half), 0x1000), (Format::Bf16.widen(half), 0x8000)] {
             for offset in [0, 1, middle - 1, middle, middle + 1, !0] {
                 check::<Half>(Format::F16, bits.wrapping_add(offset));

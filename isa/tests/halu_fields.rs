@@ -1,5 +1,4 @@
-//! Checks that the bit fields of packed-half instructions have the positions that seed 001 (the
-//! HALU reference) gives.
+//! Checks that the bit fields of packed-half instructions have the positions that seed 001 (the HALU reference) gives.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,8 +6,7 @@ use halfbyte_isa::halu::Opcode;
 use halfbyte_isa::halu::fields::{M_CMP, M_RND};
 use halfbyte_isa::row::{Operand, OperandKind, Suffix};
 
-/// The bit fields in seed 001. Each line holds an opcode and `lo,width,name` for each of its
-/// fields.
+/// The bit fields in seed 001. Each line holds an opcode and `lo,width,name` for each of its fields.
 const SEED: &str = include_str!("../vectors/halu-fields.txt");
 
 /// Returns the fields of a mnemonic that our rows have but seed 001 does not, as low bit and width.
@@ -49,8 +47,7 @@ fn fields_are_where_the_seed_has_them() {
         for field in fields.split(' ') {
             let [lo, width, name] = field.split(',').collect::<Vec<_>>()[..] else { panic!("{field}") };
             let (lo, width) = (lo.parse::<u8>().unwrap(), width.parse::<u8>().unwrap());
-            // Seed 001 describes constant memory as one field of 22 bits: offset, bank, and a zero
-            // bit.
+            // Seed 001 describes constant memory as one field of 22 bits: offset, bank, and a zero bit.
             if width == 22 {
                 seed.extend([(lo, 16), (lo + 16, 5)]);
             } else {

@@ -1,5 +1,4 @@
-//! Tests of the instruction sets: rows, encodings, assembly text and semantics, with the test
-//! vectors.
+//! Tests of the instruction sets: rows, encodings, assembly text and semantics, with the test vectors.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, unreachable_pub)]
 
 mod approx;

@@ -11,8 +11,7 @@ fn machine(words: &[u32]) -> Machine {
     m
 }
 
-/// Returns an instruction with the opcode `op`, the sources R1, R2 and R3, and the destination R8
-/// (or R8 and R9).
+/// Returns an instruction with the opcode `op`, the sources R1, R2 and R3, and the destination R8 (or R8 and R9).
 fn three(op: Opcode) -> Inst {
     Inst::new(op).with(f::RD, 8).with(f::RA, 1).with(f::R32, 2).with(f::R64, 3)
 }

@@ -1,6 +1,5 @@
-//! Tests of HALU's video instructions on every pair of bytes and on random half-words. The expected
-//! results follow the listings of the references, on 64-bit integers. Other test vectors cover the
-//! special cases.
+//! Tests of HALU's video instructions on every pair of bytes and on random half-words. The expected results follow the
+//! listings of the references, on 64-bit integers. Other test vectors cover the special cases.
 
 use crate::machine::Machine;
 use crate::random::Random;

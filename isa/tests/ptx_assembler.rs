@@ -1,6 +1,5 @@
-//! Comparison of the PTX parser and printer with NVIDIA's `ptxas`. `ptxas` must accept every
-//! printed instruction, and every variant at the PTX version of its row. It must accept exactly the
-//! orders of modifiers that the parser accepts.
+//! Comparison of the PTX parser and printer with NVIDIA's `ptxas`. `ptxas` must accept every printed instruction, and
+//! every variant at the PTX version of its row. It must accept exactly the orders of modifiers that the parser accepts.
 
 use std::collections::{BTreeMap, HashSet};
 use std::num::NonZero;
@@ -53,8 +52,7 @@ fn is_wide(opcode: Opcode) -> bool {
     matches!(opcode, Opcode::LD_WIDE | Opcode::LD_NC_WIDE | Opcode::ST_WIDE)
 }
 
-/// Returns `true` if the instruction loads eight elements into wider registers, on which ptxas 13.5
-/// crashes.
+/// Returns `true` if the instruction loads eight elements into wider registers, on which ptxas 13.5 crashes.
 fn crashes_ptxas(inst: &Inst, entry: &Entry) -> bool {
     let is_wider = |reg| entry.body.registers.ty(reg).is_some_and(|ty| ty.bits() > inst.ty(0).bits());
     let vector = inst.operands.iter().filter(|operand| matches!(operand, Operand::Vector(_)));
@@ -71,8 +69,7 @@ fn refused_of(ptxas: &Path, (version, target): ((u8, u8), TargetName), empty: &E
     kernels.flat_map(refused).collect()
 }
 
-/// Returns the errors that `ptxas` reports for a module: the first error for each mnemonic, with
-/// its instruction.
+/// Returns the errors that `ptxas` reports for a module: the first error for each mnemonic, with its instruction.
 fn refused(ptxas: &Path, module: &Module) -> Vec<String> {
     let text = module.to_string();
     let Err(said) = crate::ptx::assemble(ptxas, module.target, &text) else { return Vec::new() };
@@ -111,13 +108,11 @@ fn with(empty: &Entry, insts: Vec<Inst>) -> Entry {
     entry
 }
 
-/// The parts of a module's header that depend on requirements: the PTX version and the target
-/// suffix.
+/// The parts of a module's header that depend on requirements: the PTX version and the target suffix.
 type Header = ((u8, u8), Option<Suffix>);
 
-/// Assembles every instruction on each SM, with a sample of its modifier combinations that differs
-/// between SMs. The module has exactly the PTX version that the row requires. If the row's version
-/// is too low, `ptxas` reports an error.
+/// Assembles every instruction on each SM, with a sample of its modifier combinations that differs between SMs. The
+/// module has exactly the PTX version that the row requires. If the row's version is too low, `ptxas` reports an error.
 #[test]
 fn ptxas_accepts_every_variant_at_its_ptx_version() {
     let Some(ptxas) = crate::ptx::ptxas() else { return };
@@ -140,15 +135,13 @@ fn ptxas_accepts_every_variant_at_its_ptx_version() {
     assert!(count > 10_000, "{count}");
 }
 
-/// Returns the number of instructions that `ptxas` assembled for an SM, and the errors that it
-/// reported.
+/// Returns the number of instructions that `ptxas` assembled for an SM, and the errors that it reported.
 fn refused_on(ptxas: &Path, sm: Sm) -> (usize, Vec<String>) {
     let empty = crate::ptx::empty_entry();
     let (mut random, mut count, mut wrong) = (Random(21 + u64::from(sm.number())), 0, Vec::new());
     let mut by_header: BTreeMap<Header, Vec<Inst>> = BTreeMap::new();
     for &opcode in Opcode::ALL {
-        // If the hardware lacks a matrix instruction, `ptxas` generates hundreds of other
-        // instructions for it.
+        // If the hardware lacks a matrix instruction, `ptxas` generates hundreds of other instructions for it.
         let is_long = matches!(opcode.row().mnemonic, "mma" | "wmma" | "wgmma");
         let most = match (is_wide(opcode), is_long) {
             (_, true) => 4,
@@ -196,8 +189,7 @@ fn accepts_the_modifier_orders_of_ptxas() {
     let (mut random, mut lines) = (Random(5), Vec::new());
     for &opcode in Opcode::ALL {
         let mnemonic = opcode.row().mnemonic;
-        // `ptxas` accepts more orders of these modifiers than the parser. On 32-byte accesses,
-        // `ptxas` crashes.
+        // `ptxas` accepts more orders of these modifiers than the parser. On 32-byte accesses, `ptxas` crashes.
         let is_apart = matches!(mnemonic, "createpolicy" | "movmatrix" | "mma" | "wmma" | "ldmatrix" | "stmatrix")
             || opcode == Opcode::FENCE_PROXY_ASYNC
             || is_wide(opcode);
@@ -223,8 +215,7 @@ fn accepts_the_modifier_orders_of_ptxas() {
     lines.dedup();
     let mut differ = Vec::new();
     for lines in lines.chunks(400) {
-        // The line `nothing;` is a syntax error. After it, `ptxas` does not report errors about
-        // addresses.
+        // The line `nothing;` is a syntax error. After it, `ptxas` does not report errors about addresses.
         let text = format!("{before}\n{}\nnothing;\n}}{after}", lines.join("\n"));
         let said = crate::ptx::assemble(&ptxas, target, &text).err().unwrap_or_default();
         let number = |line: &str| line.split("line ").nth(1)?.split(';').next()?.parse::<usize>().ok();

@@ -1,5 +1,4 @@
-//! Tests of the PTX parser's errors, for texts that are invalid or use unsupported features:
-//! location and message.
+//! Tests of the PTX parser's errors, for texts that are invalid or use unsupported features: location and message.
 
 use halfbyte_isa::ptx::text::read;
 
@@ -265,8 +264,7 @@ fn reports_errors_at_their_locations() {
         ("bar.sync.warp -1;", "7:9: modifier `.warp` is not allowed here in `bar`"),
         ("mad.sat.hi.s32 %r1, %r1, %r1, %r1;", "7:4: modifier `.sat` is not allowed here in `mad`"),
         ("cp.async.ca.global.shared [%d1], [%d1], 4;", "7:12: modifier `.global` is not allowed here in `cp`"),
-        // `.sat` is invalid here, because every value of the source type is in the range of the
-        // result type.
+        // `.sat` is invalid here, because every value of the source type is in the range of the result type.
         ("cvt.sat.u32.u16 %r1, %h1;", "7:12: modifier `.u16` is not allowed here in `cvt`"),
         ("cvt.sat.s32.s32 %r1, %r2;", "7:12: modifier `.s32` is not allowed here in `cvt`"),
         ("add.u64 %d1, c0, 4;", "7:14: operand `a` of `add` must be a register or a number of type .u64"),

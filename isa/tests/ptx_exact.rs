@@ -1,6 +1,5 @@
-//! Tests of the floating-point operations that PTX semantics compute on integers, with every
-//! rounding. The expected results are those of rustc_apfloat, and for square roots those of the
-//! host.
+//! Tests of the floating-point operations that PTX semantics compute on integers, with every rounding. The expected
+//! results are those of rustc_apfloat, and for square roots those of the host.
 
 use crate::ptx_meaning::{Op, ROUNDINGS, same};
 use crate::random::{FLOATS, Random};

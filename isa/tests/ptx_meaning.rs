@@ -1,5 +1,4 @@
-//! Tests of the semantics of PTX instructions, by examples and against independent exact
-//! arithmetic.
+//! Tests of the semantics of PTX instructions, by examples and against independent exact arithmetic.
 
 use std::collections::HashMap;
 
@@ -132,8 +131,7 @@ fn packs_and_unpacks_128_bit_values() {
 
 #[test]
 fn examples() {
-    // Each case is the type of all registers, the instruction, the values of a, b and c, and the
-    // expected value of d.
+    // Each case is the type of all registers, the instruction, the values of a, b and c, and the expected value of d.
     let cases: &[(&str, &str, [u64; 3], u64)] = &[
         ("b16", "add.u16 %d, %a, %b", [0xFFFF, 2, 0], 1),
         // In a register wider than the result type, the result for NaN is sign-extended, too.
@@ -223,8 +221,7 @@ fn examples() {
         ("b16", "fma.rn.relu.f16 %d, %a, %b, %c", [0x8000, 0x3C00, 0x8000], 0),
         ("b32", "fma.rn.relu.bf16x2 %d, %a, %b, %c", [0x8080_8000, 0x0080_3F80, 0x8000_8000], 0),
         ("b32", "fma.rn.relu.f16x2 %d, %a, %b, %c", [0x8800_3C00, 0x0800_3C00, 0x8000_0000], 0x3C00),
-        // `.ftz` flushes a result that rounds up to the smallest normal number, but not an exact
-        // one.
+        // `.ftz` flushes a result that rounds up to the smallest normal number, but not an exact one.
         ("b32", "mul.rn.ftz.f16x2 %d, %a, %b", [0x87FF_0800, 0x3800_3800, 0], 0x8000_0400),
         ("b32", "mul.rn.f16x2 %d, %a, %b", [0x87FF_0800, 0x3800_3800, 0], 0x8400_0400),
         ("b32", "fma.rn.ftz.f16x2 %d, %a, %b, %c", [0x87FF_07FF, 0x3800_3800, 0], 0x8000_0000),

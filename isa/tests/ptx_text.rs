@@ -51,8 +51,7 @@ fn ptxas_accepts_printed_functions() {
     }
 }
 
-/// Returns declarations of the registers in a row's example, with the types that the operands
-/// require.
+/// Returns declarations of the registers in a row's example, with the types that the operands require.
 fn declarations(row: &Row, example: &str) -> String {
     let example = example.trim_end_matches(';');
     let mut declared = BTreeMap::new();
@@ -267,8 +266,7 @@ out:
     assert_eq!(text, expected);
     assert!(read(&text).unwrap().module == read_once);
 
-    // Registers must get other names than the other kinds of symbols, and other names than the
-    // variables of the module.
+    // Registers must get other names than the other kinds of symbols, and other names than the variables of the module.
     let body = ".reg .b32 a; .shared .b8 s[4]; { .reg .b32 s, g0; .shared .b8 t[4]; .local .b8 u[4]; mov.b32 s, t; mov.b32 g0, u; }
 { .shared .b8 s[8], t[8]; .reg .b32 u; mov.b32 u, s; mov.b32 u, t; a: ret; } mov.b32 a, s; ld.b32 a, [g0];";
     let read_once = read(&kernel(body)).unwrap_or_else(|errors| panic!("{errors:?}")).module;
@@ -568,8 +566,7 @@ fn features_are_checked() {
     assert_eq!(needs("sm_75"), "0 PTX 7.0 and sm_80, 1 PTX 7.8 and sm_90, 2 PTX 9.2 and sm_120f");
 }
 
-/// Unsupported instructions of a function must be reported even if no kernel calls the function, as
-/// in `ptxas`.
+/// Unsupported instructions of a function must be reported even if no kernel calls the function, as in `ptxas`.
 #[test]
 fn features_of_functions_are_checked() {
     let text = |head: &str, call: &str| {

@@ -1,5 +1,4 @@
-//! Tests of matrix products: the test vectors, cases in which SMs give different bits, and the
-//! layout of fragments.
+//! Tests of matrix products: the test vectors, cases in which SMs give different bits, and the layout of fragments.
 
 use std::collections::HashSet;
 use std::fs;

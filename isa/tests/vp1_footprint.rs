@@ -115,14 +115,12 @@ fn footprints_contain_all_reads_and_writes() {
         let (before, other) = (random_state(&mut random), random_state(&mut random));
         let mut after = before.clone();
         let next = after.step(&bundle, |_| {});
-        // A location outside the footprint's writes must keep its value. Only a store may change
-        // the data store.
+        // A location outside the footprint's writes must keep its value. Only a store may change the data store.
         let kept = mixed(before.clone(), &after, footprint.writes);
         let stores = footprint.access.is_some_and(|access| access.store);
         assert!(stores || after.data == before.data, "{bundle:x?}");
         assert!(State { data: after.data.clone(), ..kept } == after, "{bundle:x?}");
-        // A location outside the footprint's reads must not influence the values that the bundle
-        // writes.
+        // A location outside the footprint's reads must not influence the values that the bundle writes.
         let start = mixed(before.clone(), &other, everything.minus(footprint.reads));
         let mut end = start.clone();
         assert_eq!(end.step(&bundle, |_| {}), next, "{bundle:x?}");
@@ -226,8 +224,7 @@ fn some_footprints() {
     assert_eq!(footprint("mov $r1 $c2").reads, Locations::flags(2, 0xffff));
     assert_eq!(footprint("mov $r1 0x5").reads, Locations::EMPTY);
     assert_eq!(footprint("xor $r31 $r1 0x0").writes, Locations::EMPTY);
-    // Accesses relative to the stack frame conflict if their addresses overlap. Accesses to streams
-    // always conflict.
+    // Accesses relative to the stack frame conflict if their addresses overlap. Accesses to streams always conflict.
     let conflict = |a: &str, b: &str| footprint(a).access.unwrap().conflicts(footprint(b).access.unwrap());
     assert!(conflict("stvh $v1 $a31 0x10", "lds $r1 $a31 0x14"));
     assert!(!conflict("stvh $v1 $a31 0x10", "lds $r1 $a31 0x24"));

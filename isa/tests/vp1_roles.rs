@@ -53,8 +53,7 @@ impl Reader<Concrete> for Recorder {
     fn gather(&mut self, _: &mut Concrete, _: u32, _: [u8; 16]) -> [u8; 16] { [0; 16] }
 }
 
-/// Returns the register that a write changes, or `None` if the destination is not in a register
-/// file.
+/// Returns the register that a write changes, or `None` if the destination is not in a register file.
 fn target(write: &Write<Concrete>) -> Option<(u8, u8)> {
     let (file, n) = match *write {
         Write::R(n, _) => (RegFile::R, n),
@@ -74,15 +73,13 @@ fn target(write: &Write<Concrete>) -> Option<(u8, u8)> {
     Some((file as u8, n))
 }
 
-/// Returns two sets of registers: those to which an operand may refer, and those to which it
-/// certainly refers.
+/// Returns two sets of registers: those to which an operand may refer, and those to which it certainly refers.
 fn registers(inst: &Inst, operand: &Operand) -> (Registers, Registers) {
     let of = |file: RegFile, numbers: &[u8]| numbers.iter().map(|&n| (file as u8, n)).collect::<Registers>();
     let get = |field: Field| inst.get(field) as u8;
     let quad = |n: u8| [n & !3, n & !3 | 1, n & !3 | 2, n & !3 | 3];
     match operand.kind {
-        // A read takes the number of an `$l` register modulo 4. A write to a number above 3 is
-        // dropped.
+        // A read takes the number of an `$l` register modulo 4. A write to a number above 3 is dropped.
         OperandKind::Reg { file: RegFile::L, field, .. } if get(field) > 3 => {
             (of(RegFile::L, &[get(field) & 3]), Registers::new())
         }

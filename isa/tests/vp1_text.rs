@@ -258,9 +258,8 @@ fn branches_are_relative_to_the_group() {
     assert_eq!(read_word("abra 0x9438", 77), Ok(0xea << 24 | 0x250e));
 }
 
-/// Tests every branch and call with every predicate, flag register and counter, at several
-/// addresses and with the largest distances. The disassembly must omit the predicate `$c0 true`,
-/// but never after `not`.
+/// Tests every branch and call with every predicate, flag register and counter, at several addresses and with the
+/// largest distances. The disassembly must omit the predicate `$c0 true`, but never after `not`.
 #[test]
 fn omits_only_true_predicates_of_branches() {
     let bits = [

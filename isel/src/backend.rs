@@ -1,5 +1,4 @@
-//! Interface of instruction selection and register allocation, which each instruction set
-//! implements.
+//! Interface of instruction selection and register allocation, which each instruction set implements.
 
 use std::any::Any;
 use std::fmt::{Debug, Display};
@@ -22,9 +21,8 @@ pub trait Backend: Debug + Sync {
         &[]
     }
 
-    /// Returns a refusal for every intrinsic of the kernel that is not an instruction of the
-    /// target. The default refuses all intrinsics. The check runs before the passes, because they
-    /// drop unused intrinsics.
+    /// Returns a refusal for every intrinsic of the kernel that is not an instruction of the target. The default
+    /// refuses all intrinsics. The check runs before the passes, because they drop unused intrinsics.
     fn check_intrinsics(&self, kernel: &Kernel, target: Target) -> Vec<Refusal> {
         let insts =
             kernel.layout.iter().flat_map(|&block| &kernel.blocks[block].insts).map(|&inst| &kernel.insts[inst]);
@@ -36,8 +34,7 @@ pub trait Backend: Debug + Sync {
         insts.filter_map(refusal).collect()
     }
 
-    /// Selects the machine instructions of a verified kernel, and records a trace if the request
-    /// asks for one.
+    /// Selects the machine instructions of a verified kernel, and records a trace if the request asks for one.
     ///
     /// # Errors
     /// Returns every op that no rule of the target matches, in source order.
@@ -78,8 +75,7 @@ impl<'k> Request<'k> {
 pub struct Scratch(Option<Box<dyn Any + Send>>);
 
 impl Scratch {
-    /// Returns the value that was stored for reuse, or a default value if none of type `T` is
-    /// stored.
+    /// Returns the value that was stored for reuse, or a default value if none of type `T` is stored.
     pub fn take<T: Default + Send + 'static>(&mut self) -> Box<T> {
         self.0.take().and_then(|kept| kept.downcast().ok()).unwrap_or_default()
     }
@@ -139,22 +135,19 @@ pub trait AllocatedCode: Any + Debug + Display {
 }
 
 impl dyn SelectedCode {
-    /// Returns the selected code as the type `C` of one target, or `None` if it is of another
-    /// target.
+    /// Returns the selected code as the type `C` of one target, or `None` if it is of another target.
     pub fn downcast_ref<C: SelectedCode>(&self) -> Option<&C> {
         (self as &dyn Any).downcast_ref()
     }
 }
 
 impl dyn AllocatedCode {
-    /// Returns the allocated code as the type `C` of one target, or `None` if it is of another
-    /// target.
+    /// Returns the allocated code as the type `C` of one target, or `None` if it is of another target.
     pub fn downcast_ref<C: AllocatedCode>(&self) -> Option<&C> {
         (self as &dyn Any).downcast_ref()
     }
 
-    /// Converts the allocated code into the type `C` of one target, or returns `None` if the code
-    /// is of another target.
+    /// Converts the allocated code into the type `C` of one target, or returns `None` if the code is of another target.
     pub fn downcast<C: AllocatedCode>(self: Box<Self>) -> Option<Box<C>> {
         (self as Box<dyn Any>).downcast().ok()
     }

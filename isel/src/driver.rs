@@ -21,8 +21,7 @@ pub(crate) struct InstDraft<M: Machine> {
     /// The instruction. Its operands are in the selector's own list. Its registers are replaced by
     /// final registers when the `VCode` is built.
     pub inst: VInst<M>,
-    /// The load or store of the kernel that the instruction performs, if it replaces several
-    /// accesses of the source.
+    /// The load or store of the kernel that the instruction performs, if it replaces several accesses of the source.
     pub access: PackedOption<Inst>,
 }
 
@@ -119,8 +118,7 @@ pub(crate) trait Selector<'k>: Sized {
         let _ = block;
     }
 
-    /// Called after a block's first instruction is selected. Emits the instructions at the start of
-    /// the block.
+    /// Called after a block's first instruction is selected. Emits the instructions at the start of the block.
     fn end_block(&mut self, block: Block) {
         let _ = block;
     }

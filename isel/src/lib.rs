@@ -1,9 +1,8 @@
 //! Rule-based instruction selection, and register allocation.
 //!
-//! A [`Backend`] selects machine instructions on virtual registers for a kernel. Register
-//! allocation then assigns hardware registers. The rules of a target are the only description of
-//! its instructions: [`Backend::legality`] derives the supported ops from the patterns of the
-//! rules.
+//! A [`Backend`] selects machine instructions on virtual registers for a kernel. Register allocation then assigns
+//! hardware registers. The rules of a target are the only description of its instructions: [`Backend::legality`]
+//! derives the supported ops from the patterns of the rules.
 
 mod backend;
 #[path = "../classes.rs"]

@@ -37,8 +37,7 @@ pub struct MachBlock<M: Machine> {
 pub struct MachFunc<M: Machine> {
     /// Name and parameters of the kernel.
     pub signature: Signature,
-    /// Blocks in layout order. The first one is the entry. Without a branch, control continues in
-    /// the next block.
+    /// Blocks in layout order. The first one is the entry. Without a branch, control continues in the next block.
     pub blocks: Vec<MachBlock<M>>,
     /// HALU: bytes of local memory of an item, for scratch arrays and spill slots. VP1: bytes of
     /// the data store, from address 0 on, that the data image and the spill slots occupy.

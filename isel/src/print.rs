@@ -1,5 +1,4 @@
-//! Readable text of selected and allocated machine code, for people who inspect the compiler's
-//! output.
+//! Readable text of selected and allocated machine code, for people who inspect the compiler's output.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -44,8 +43,7 @@ pub trait PrintMachine: Machine {
     /// Returns an instruction as assembly text.
     fn text(inst: &Self::Inst, names: &Self::Names) -> String;
 
-    /// Returns a branch as assembly text without its targets. The caller prints the targets after
-    /// it.
+    /// Returns a branch as assembly text without its targets. The caller prints the targets after it.
     fn branch(inst: &Self::Inst, names: &Self::Names) -> String {
         Self::text(inst, names)
     }
@@ -56,8 +54,7 @@ pub trait PrintMachine: Machine {
         format!("{}{target}", Self::text(inst, names))
     }
 
-    /// Returns the numbers of registers, bytes and spills that follow a function's name in the
-    /// text.
+    /// Returns the numbers of registers, bytes and spills that follow a function's name in the text.
     fn figures(func: &MachFunc<Self>) -> String {
         let MachFunc { local_bytes, registers, spills, .. } = func;
         format!(": {registers} registers, {spills} spills, {local_bytes} bytes of local memory")
@@ -115,8 +112,7 @@ impl PrintMachine for Vp1 {
     }
 }
 
-/// PTX functions declare as many registers as they need, and the driver's assembler allocates
-/// hardware registers.
+/// PTX functions declare as many registers as they need, and the driver's assembler allocates hardware registers.
 impl PrintMachine for Ptx {
     type Names = Entry;
 
@@ -157,8 +153,7 @@ impl PrintMachine for Ptx {
     }
 }
 
-/// Register operands are printed beside each instruction: `rd=v3 def` is a definition in field
-/// `rd`.
+/// Register operands are printed beside each instruction: `rd=v3 def` is a definition in field `rd`.
 impl<M: PrintMachine> fmt::Display for VCode<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt_vcode(f, self)

@@ -33,15 +33,13 @@ const ALIGNED_BEYOND_ITS_SIZE: Reason = Reason::with_help(
     "remove `align`, or use at most the size of the type",
 );
 
-/// Returns the reason to refuse an array in shared or scratch memory, on a target without such
-/// memory.
+/// Returns the reason to refuse an array in shared or scratch memory, on a target without such memory.
 pub(crate) fn no_array(array: &Array) -> Reason {
     let why = format!("`%{}`: `{}` memory is not supported", array.name, array.space);
     Reason::from(why).help("use a buffer, or `--target halu` or `--target ptx`")
 }
 
-/// Returns the reason why the upper half of a product of this type is unsupported, if the type
-/// explains it.
+/// Returns the reason why the upper half of a product of this type is unsupported, if the type explains it.
 pub(crate) fn upper_half(ty: Type) -> Option<Reason> {
     match ty.elem().bits() {
         64 => Some(PRODUCT_OF_128_BITS),

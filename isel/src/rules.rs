@@ -1,6 +1,5 @@
-//! Tables of selection rules, which the build script generates from the rule files. A rule of the
-//! term `lower` selects instructions for an op. Rules of other terms select operands, or emit
-//! sequences that several rules share.
+//! Tables of selection rules, which the build script generates from the rule files. A rule of the term `lower` selects
+//! instructions for an op. Rules of other terms select operands, or emit sequences that several rules share.
 
 pub use halfbyte_ir::Rule;
 

@@ -5,12 +5,11 @@ use halfbyte_ir::{Kernel, Reason};
 
 use crate::Refusal;
 
-/// Returns the name and the parameters of a kernel as objects and launches use them. The streams of
-/// a packed kernel are not parameters.
+/// Returns the name and the parameters of a kernel as objects and launches use them. The streams of a packed kernel are
+/// not parameters.
 ///
 /// # Errors
-/// Fails if a parameter's type is wider than 128 bits, or if the parameters do not fit the constant
-/// bank.
+/// Fails if a parameter's type is wider than 128 bits, or if the parameters do not fit the constant bank.
 pub fn signature(kernel: &Kernel, target: &'static str) -> Result<Signature, Refusal> {
     let refusal = |span, reason: Reason| Refusal { op: None, span, target, reason: Some(reason) };
     let streams = kernel.packing.as_ref().map_or(0, |packing| packing.streams.len());

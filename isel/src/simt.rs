@@ -83,8 +83,7 @@ pub(crate) fn shuffle_selector(ty: Type, map: LaneMap) -> u16 {
     (0..4).fold(0, |s, i| s | (nibble(i) as u16 & 7) << (4 * i))
 }
 
-/// Returns the PRMT selector that inserts the lowest lane of the second word into lane `lane` of
-/// the first word.
+/// Returns the PRMT selector that inserts the lowest lane of the second word into lane `lane` of the first word.
 pub(crate) fn insert_selector(ty: Type, lane: u8) -> u16 {
     let bytes = lane_bits(ty) / 8;
     let first = u32::from(lane) * bytes;

@@ -1,6 +1,5 @@
 //! Selection and register allocation for simple machines whose instructions are described by
-//! [`plain`](halfbyte_isa::row_isa) rows. The code is one basic block, and each op becomes one or a
-//! few instructions.
+//! [`plain`](halfbyte_isa::row_isa) rows. The code is one basic block, and each op becomes one or a few instructions.
 
 use std::fmt;
 
@@ -129,8 +128,7 @@ impl Virtual {
 }
 
 impl SelectedCode for Virtual {
-    /// Assigns hardware registers in program order. A register is free after the last instruction
-    /// that reads its value.
+    /// Assigns hardware registers in program order. A register is free after the last instruction that reads its value.
     fn allocate(self: Box<Self>, _: &mut Allocator, _: &Options<'_>) -> Result<Box<dyn AllocatedCode>, AllocError> {
         let mut last: SecondaryMap<Register, usize> = SecondaryMap::new();
         for (n, &(inst, _)) in self.insts.iter().enumerate() {

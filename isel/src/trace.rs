@@ -19,8 +19,7 @@ pub struct Trace {
 /// Selection of one instruction.
 #[derive(Clone, Debug)]
 pub struct Selection {
-    /// Instruction of the kernel. `None` stands for the rules that fired before the first
-    /// instruction.
+    /// Instruction of the kernel. `None` stands for the rules that fired before the first instruction.
     pub inst: Option<Inst>,
     /// Rules that fired for the instruction, in order.
     pub taken: Vec<FiredRule>,
@@ -46,8 +45,7 @@ pub struct PartialMatch {
     pub rule: u32,
     /// Instruction or value to which the rule's term was applied.
     pub at: Found,
-    /// Extent to which the pattern matched. If all of it matched, a rule of higher priority fired
-    /// instead.
+    /// Extent to which the pattern matched. If all of it matched, a rule of higher priority fired instead.
     pub walk: Walk,
 }
 
@@ -72,8 +70,7 @@ impl Trace {
         &mut self.selections[last]
     }
 
-    /// Attributes the rules that fire from now on to `inst`. `at` is the same instruction, as a
-    /// value that rules match.
+    /// Attributes the rules that fire from now on to `inst`. `at` is the same instruction, as a value that rules match.
     pub(crate) fn begin<V: Vocabulary>(
         &mut self,
         vocabulary: &mut V,
@@ -113,8 +110,7 @@ impl Trace {
         for (number, rule) in (0..).zip(rules).filter(|(_, rule)| rule.term == term) {
             let walk = walk(vocabulary, rule, std::slice::from_ref(at));
             let at = at.found();
-            // A rule whose pattern names another op is not recorded, because its mismatch tells
-            // nothing.
+            // A rule whose pattern names another op is not recorded, because its mismatch tells nothing.
             let is_other = walk.miss.as_ref().is_some_and(|miss| miss.depth == MatchExtent::Nothing);
             if !(is_other && matches!(at, Found::Inst(_))) {
                 self.selection().near.push(PartialMatch { rule: number, at, walk });
@@ -169,9 +165,8 @@ macro_rules! trace_methods {
     };
 }
 
-/// Includes the compiled rules of a target as module `rules`. Also defines the methods of
-/// `Lowering` that the rules need, and those that report fired rules. `Lowering` must have the
-/// fields `kernel` and `depth`.
+/// Includes the compiled rules of a target as module `rules`. Also defines the methods of `Lowering` that the rules
+/// need, and those that report fired rules. `Lowering` must have the fields `kernel` and `depth`.
 macro_rules! compiled_rules {
     ($target:literal, $rules:expr) => {
         /// Compiled rules.

@@ -33,8 +33,7 @@ pub trait Machine: Copy + Eq + Debug + Default + 'static {
     /// Writes a register number into an instruction, at a position.
     fn set(inst: &mut Self::Inst, place: Self::RegisterPosition, number: u64);
 
-    /// Calls `each` for every register that an instruction with these operands accesses, with the
-    /// kind of access.
+    /// Calls `each` for every register that an instruction with these operands accesses, with the kind of access.
     fn visit(inst: &Self::Inst, operands: &[Operand<Self>], mut each: impl FnMut(Access, VReg)) {
         let _ = inst;
         operands.iter().for_each(|operand| each(operand.access, operand.reg));
@@ -101,8 +100,7 @@ pub struct Operand<M: Machine> {
     pub place: M::RegisterPosition,
     /// The register.
     pub reg: VReg,
-    /// HALU: number of the 32-bit word of a wide register that is accessed. VP1: index of the part
-    /// in a tuple.
+    /// HALU: number of the 32-bit word of a wide register that is accessed. VP1: index of the part in a tuple.
     pub part: u8,
     /// Kind of access.
     pub access: Access,
@@ -308,10 +306,9 @@ impl<M: Machine> VCode<M> {
         reached.iter().copied().chain(others).map(|node| node.index() as BlockIndex).collect()
     }
 
-    /// Rebuilds the code. `each` is called for each instruction and appends this instruction or its
-    /// replacements to a list. Blocks are visited in `order`. `each` may add virtual registers to
-    /// the list of their classes. It must not split an instruction that performs several source
-    /// accesses.
+    /// Rebuilds the code. `each` is called for each instruction and appends this instruction or its replacements to a
+    /// list. Blocks are visited in `order`. `each` may add virtual registers to the list of their classes. It must not
+    /// split an instruction that performs several source accesses.
     ///
     /// # Errors
     /// Returns the first error of `each`. The code is unusable afterwards.
@@ -374,8 +371,7 @@ impl<M: Machine> VCode<M> {
         }
     }
 
-    /// Appends instructions to the ends of blocks. Instructions for the same block keep their
-    /// order.
+    /// Appends instructions to the ends of blocks. Instructions for the same block keep their order.
     pub fn append(&mut self, mut more: Vec<(BlockIndex, VInst<M>)>) {
         more.sort_by_key(|&(block, _)| block);
         let mut more = more.into_iter().peekable();
@@ -400,8 +396,7 @@ impl<M: Machine> VCode<M> {
         self.operands.get(inst.operands.start as usize..inst.operands.end as usize).unwrap_or(&[])
     }
 
-    /// Returns the source accesses that a range of instructions performs, if these replace several
-    /// source accesses.
+    /// Returns the source accesses that a range of instructions performs, if these replace several source accesses.
     pub fn parts(&self, insts: &Range<u32>) -> &[PartialAccess] {
         let place = |at: u32| self.parts.partition_point(|part| part.word < at);
         self.parts.get(place(insts.start)..place(insts.end)).unwrap_or(&[])

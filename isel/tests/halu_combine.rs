@@ -34,9 +34,8 @@ fn reg(number: u32) -> Src {
     Src::plain(SourceLocation::Reg(Reg::new(VReg(number))))
 }
 
-/// Tests all pairs of truth tables, one inlined into the other at each operand, over equal and
-/// different registers, constants and complements. A combined LOP3 must compute the same bits as
-/// the pair.
+/// Tests all pairs of truth tables, one inlined into the other at each operand, over equal and different registers,
+/// constants and complements. A combined LOP3 must compute the same bits as the pair.
 #[test]
 fn combined_lop3_equals_the_pair() {
     let values = |source: Src| match source.place {

@@ -1,5 +1,4 @@
-//! Tests that the expansions of PTX video instructions and of half extrema give the same results as
-//! the instructions.
+//! Tests that the expansions of PTX video instructions and of half extrema give the same results as the instructions.
 
 use std::collections::HashMap;
 
@@ -173,9 +172,8 @@ const HALVES: [u16; 16] = [
     0x7fff, 0xffff,
 ];
 
-/// Checks the expansion of half extrema (minima and maxima) on registers 1 to `words`: all
-/// combinations of three of the [`HALVES`], and random halves elsewhere. Returns the number of
-/// instructions of the expanded code.
+/// Checks the expansion of half extrema (minima and maxima) on registers 1 to `words`: all combinations of three of the
+/// [`HALVES`], and random halves elsewhere. Returns the number of instructions of the expanded code.
 fn halves_agree(text: &str, words: usize, results: &[u32]) -> usize {
     let plain = code(75, text);
     let code = expanded(plain.clone(), results);

@@ -4,8 +4,7 @@ use halfbyte_isa::ptx::Reg;
 
 use moves::sequence;
 
-/// The module is private to the crate, so this test includes its file. It depends on no other
-/// module.
+/// The module is private to the crate, so this test includes its file. It depends on no other module.
 #[path = "../src/regalloc/ptx/moves.rs"]
 mod moves;
 

@@ -36,8 +36,7 @@ impl Reader<Concrete> for Machine {
     }
 }
 
-/// Returns the register writes of an instruction, given the contents of `r0` and the registers
-/// after it.
+/// Returns the register writes of an instruction, given the contents of `r0` and the registers after it.
 fn writes(inst: &Inst, registers: &[u32]) -> Vec<Write<u32, bool>> {
     let mut state = [0; TYPES.len()];
     state[..registers.len()].copy_from_slice(registers);
@@ -51,8 +50,7 @@ fn insts(lines: &str) -> Vec<Inst> {
     read(&text).unwrap().module.entries.remove(0).body.insts
 }
 
-/// Returns the expanded instructions of a block. The registers that its last instruction writes are
-/// live at its end.
+/// Returns the expanded instructions of a block. The registers that its last instruction writes are live at its end.
 fn expanded(lines: &str) -> Vec<Inst> {
     let insts = insts(lines);
     let written = writes(insts.last().unwrap(), &[]).into_iter();
@@ -104,8 +102,7 @@ fn bitwise_operations_have_the_same_bits() {
     }
 }
 
-/// Replaces each NaN lane of a word by another NaN. Lanes have `bits` bits, of which `fraction`
-/// bits are the fraction.
+/// Replaces each NaN lane of a word by another NaN. Lanes have `bits` bits, of which `fraction` bits are the fraction.
 fn with_other_nans(word: u32, (bits, fraction): (u32, u32), random: &mut Random) -> u32 {
     (0..32 / bits).fold(0, |all, lane| {
         let mask = u32::MAX >> (32 - bits);

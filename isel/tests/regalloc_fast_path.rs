@@ -29,8 +29,7 @@ fn sum(words: usize) -> String {
     loads.chain(adds).collect::<String>() + &format!("  store %s{}, %y[%i]\n", words - 1)
 }
 
-/// Returns a kernel body with a loop that passes two values to its next iteration, in the given
-/// order.
+/// Returns a kernel body with a loop that passes two values to its next iteration, in the given order.
 fn rounds(first: &str, second: &str) -> String {
     format!(
         "  %a = load %x[%i]\n  %b = load %x[%i + 1]\n  br ^loop(%n, %a, %b)\n\

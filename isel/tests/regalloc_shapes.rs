@@ -1,5 +1,4 @@
-//! Tests of register allocation for HALU on small code with known numbers of registers, moves and
-//! spills.
+//! Tests of register allocation for HALU on small code with known numbers of registers, moves and spills.
 
 use crate::regalloc_support::*;
 use halfbyte_isa::halu::fields::*;
@@ -7,8 +6,7 @@ use halfbyte_isa::halu::{Inst, Opcode};
 use halfbyte_isel::RegClass;
 use halfbyte_isel::vcode::VReg;
 
-/// Allocates code with `n` simultaneously live values. All are defined first and then read in
-/// order.
+/// Allocates code with `n` simultaneously live values. All are defined first and then read in order.
 fn live(n: u32) -> MachFunc {
     let mut b = Builder::new();
     let values: Vec<_> = (0..n).map(|i| b.constant(1000 + i)).collect();
@@ -273,8 +271,7 @@ fn unreachable_block() {
     assert!(func.blocks[dead as usize].insts.is_empty());
 }
 
-/// If one target of a branch is the next block, the guarded branch instruction leads to the other
-/// target.
+/// If one target of a branch is the next block, the guarded branch instruction leads to the other target.
 #[test]
 fn guards_the_branch_that_leaves_the_layout_order() {
     let mut b = Builder::new();

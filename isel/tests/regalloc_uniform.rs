@@ -1,5 +1,4 @@
-//! Tests that random code of a custom machine behaves the same before and after register
-//! allocation.
+//! Tests that random code of a custom machine behaves the same before and after register allocation.
 
 use std::collections::HashMap;
 
@@ -175,8 +174,7 @@ fn run<const N: u32>(func: &MachFunc<Mine<N>>) -> Vec<u64> {
     }
 }
 
-/// Generates code with random instructions before, in and after a loop. The loop has about `live`
-/// parameters.
+/// Generates code with random instructions before, in and after a loop. The loop has about `live` parameters.
 fn generate<const N: u32>(seed: u64, live: usize, size: usize) -> VCode<Mine<N>> {
     let mut random = Random(seed);
     let mut code = VCode::new(Signature::new("k", Vec::new()).unwrap(), ());

@@ -7,8 +7,7 @@ use halfbyte_isa::vp1::{Bundle, Inst, Opcode};
 
 use shape::{TupleShape, slots};
 
-/// The module is private to the crate, so this test includes its file. It depends on no other
-/// module.
+/// The module is private to the crate, so this test includes its file. It depends on no other module.
 #[allow(dead_code)]
 #[path = "../src/regalloc/vp1/shape.rs"]
 mod shape;
@@ -37,8 +36,7 @@ fn numbers_and_registers() {
     assert_eq!((TupleShape::Pair.register(5, 0), TupleShape::Pair.register(5, 1)), (5, 5));
 }
 
-/// Every register that the semantics of an instruction access is in one of the instruction's
-/// register fields.
+/// Every register that the semantics of an instruction access is in one of the instruction's register fields.
 #[test]
 fn register_fields_cover_all_accessed_registers() {
     let mut state = 1u64;
@@ -75,8 +73,7 @@ fn register_fields_cover_all_accessed_registers() {
             };
             let allowed: Vec<_> = named(false).numbers().collect();
             for place in of_files(footprint.reads) {
-                // Without a transfer from the scalar unit, a vector instruction reads the `$vc`
-                // that it names.
+                // Without a transfer from the scalar unit, a vector instruction reads the `$vc` that it names.
                 let own = (0..4).any(|n| Locations::register(RegFile::Vc, n).numbers().any(|vc| vc == place));
                 let zero = Locations::register(RegFile::R, R_ZERO).numbers().any(|r31| r31 == place);
                 assert!(own || zero || allowed.contains(&place), "{inst} reads {place}");

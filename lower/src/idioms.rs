@@ -120,8 +120,7 @@ pub(crate) fn wrapped_sum(kernel: &Kernel, value: Value, holds: bool) -> Option<
     }
 }
 
-/// Returns the value `x` of a mask whose lanes have all bits set where `x` is negative, and no bits
-/// elsewhere.
+/// Returns the value `x` of a mask whose lanes have all bits set where `x` is negative, and no bits elsewhere.
 pub(crate) fn signs_of(kernel: &Kernel, mask: Value) -> Option<Value> {
     let ty = kernel.ty(mask);
     match def(kernel, mask)? {

@@ -1,9 +1,8 @@
 //! Lowering: IR passes that turn source kernels into kernels of native ops.
 //!
-//! A [`Legality`](halfbyte_ir::Legality) describes what a target supports; this crate does not
-//! depend on any target. Every pass preserves the semantics of every kernel bit for bit. A
-//! [`Pipeline`] lists the passes and their order. You can add your own passes and rules to a
-//! pipeline ([`Pass`], [`RuleBook`]).
+//! A [`Legality`](halfbyte_ir::Legality) describes what a target supports; this crate does not depend on any target.
+//! Every pass preserves the semantics of every kernel bit for bit. A [`Pipeline`] lists the passes and their order. You
+//! can add your own passes and rules to a pipeline ([`Pass`], [`RuleBook`]).
 
 extern crate alloc;
 

@@ -30,8 +30,7 @@ impl Observer for () {
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LowerError {
-    /// The target does not support the kernel. The list has at least one refusal, each with its
-    /// reason.
+    /// The target does not support the kernel. The list has at least one refusal, each with its reason.
     #[error("{}", .0.first().map_or(String::new(), Refusal::to_string))]
     Refused(Vec<Refusal>),
     /// A pass produced a kernel that the verifier rejects.
@@ -72,23 +71,20 @@ fn check_size(kernel: &Kernel, watchdog: &Watchdog) -> Result<(), Exceeded> {
 impl Pipeline {
     /// Runs the passes in order on a kernel.
     ///
-    /// If an op has the modifier `contract`, the pass `contract` runs first, even if the pipeline
-    /// lacks it. A pass of [`PASSES`](crate::PASSES) is skipped if the kernel has not changed since
-    /// the pass ran last. `gvn` and `dce` are also skipped if passes only removed unused
-    /// instructions in the meantime.
+    /// If an op has the modifier `contract`, the pass `contract` runs first, even if the pipeline lacks it. A pass of
+    /// [`PASSES`](crate::PASSES) is skipped if the kernel has not changed since the pass ran last. `gvn` and `dce` are
+    /// also skipped if passes only removed unused instructions in the meantime.
     ///
     /// # Errors
-    /// A pass finds an unsupported operation or fails, or the watchdog stops the compilation. If
-    /// [`Context::verify`] is set, a kernel that the verifier rejects is an error, too; it shows a
-    /// bug in the pass.
+    /// A pass finds an unsupported operation or fails, or the watchdog stops the compilation. If [`Context::verify`] is
+    /// set, a kernel that the verifier rejects is an error, too; it shows a bug in the pass.
     pub fn run(
         &self,
         kernel: &mut Kernel,
         context: &mut Context<'_>,
         observer: &mut dyn Observer,
     ) -> Result<(), LowerError> {
-        // A cached control-flow graph would belong to another kernel or to an older version of this
-        // kernel.
+        // A cached control-flow graph would belong to another kernel or to an older version of this kernel.
         context.drop_flow();
         context.set_books(self.books());
         if let Some(watchdog) = context.poll.watchdog() {

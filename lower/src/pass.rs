@@ -12,9 +12,8 @@ use crate::trace::Trace;
 
 /// A pass: a transformation of a kernel that preserves its semantics.
 ///
-/// One [`Pipeline`](crate::Pipeline) serves compilations on several threads at once, so threads
-/// share its passes. State that a pass keeps between kernels, such as a counter, must be atomic or
-/// behind a lock.
+/// One [`Pipeline`](crate::Pipeline) serves compilations on several threads at once, so threads share its passes. State
+/// that a pass keeps between kernels, such as a counter, must be atomic or behind a lock.
 ///
 /// ```
 /// use std::sync::atomic::{AtomicUsize, Ordering};
@@ -182,8 +181,7 @@ impl Order {
     }
 }
 
-/// Input and shared state of the passes. One context serves all passes of a compilation, kernel
-/// after kernel.
+/// Input and shared state of the passes. One context serves all passes of a compilation, kernel after kernel.
 pub struct Context<'l> {
     /// Ops that the target supports.
     pub legality: &'l Legality,
@@ -232,9 +230,8 @@ impl<'l> Context<'l> {
         }
     }
 
-    /// Restricts `legalise` to one expansion, the rule with this number in
-    /// [`Pipeline::rule`](crate::Pipeline::rule). Tests of a rule need this if `legalise` would
-    /// prefer another rule.
+    /// Restricts `legalise` to one expansion, the rule with this number in [`Pipeline::rule`](crate::Pipeline::rule).
+    /// Tests of a rule need this if `legalise` would prefer another rule.
     #[must_use]
     pub fn with_only_expansion(mut self, rule: usize) -> Context<'l> {
         self.only_expansion = u32::try_from(rule).ok();
@@ -260,8 +257,7 @@ impl<'l> Context<'l> {
         flow
     }
 
-    /// Caches the control-flow graph for the following passes. The graph must describe the current
-    /// kernel.
+    /// Caches the control-flow graph for the following passes. The graph must describe the current kernel.
     pub fn keep_flow(&mut self, flow: Flow) {
         self.flow = Some(flow);
         self.keeps_flow = true;
@@ -284,8 +280,7 @@ impl<'l> Context<'l> {
         self.poll
     }
 
-    /// Reports operations that the target does not support. The compilation ends after the current
-    /// pass.
+    /// Reports operations that the target does not support. The compilation ends after the current pass.
     pub fn refuse(&mut self, refusals: impl IntoIterator<Item = Refusal>) {
         self.refusals.extend(refusals);
     }

@@ -60,12 +60,11 @@ struct Inner {
     after: Vec<Arc<Hook>>,
 }
 
-/// The passes of a compilation in order, their rule books and their hooks. The default is
-/// [`ORDER`], the order of a regular compilation. Clones share their data until one of them is
-/// edited.
+/// The passes of a compilation in order, their rule books and their hooks. The default is [`ORDER`], the order of a
+/// regular compilation. Clones share their data until one of them is edited.
 ///
-/// A pass may occur more than once. An edit by name affects all occurrences: new passes are
-/// inserted before the first one or after the last one, and a replacement replaces each of them.
+/// A pass may occur more than once. An edit by name affects all occurrences: new passes are inserted before the first
+/// one or after the last one, and a replacement replaces each of them.
 ///
 /// ```
 /// use halfbyte_lower::Pipeline;

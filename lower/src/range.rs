@@ -40,8 +40,7 @@ fn within(kernel: &Kernel, value: Value, depth: u32) -> Range {
     exact.filter(|range| is_in(range, &all)).unwrap_or(all)
 }
 
-/// Returns the range of an op's exact result before wrapping; `None` for an op that the analysis
-/// does not support.
+/// Returns the range of an op's exact result before wrapping; `None` for an op that the analysis does not support.
 fn exact(kernel: &Kernel, value: Value, depth: u32) -> Option<Range> {
     let inst = kernel.def_inst(value)?;
     let of = |value| within(kernel, value, depth);

@@ -1,8 +1,7 @@
-//! The rewriter: the functions that the generated code of the rules calls to inspect and create
-//! instructions.
+//! The rewriter: the functions that the generated code of the rules calls to inspect and create instructions.
 //!
-//! A rule inspects an instruction and the instructions that define its operands. New instructions
-//! belong to no block until the calling pass places them in one.
+//! A rule inspects an instruction and the instructions that define its operands. New instructions belong to no block
+//! until the calling pass places them in one.
 
 use std::fmt::Debug;
 
@@ -71,8 +70,7 @@ pub trait RuleBook: Debug + Sync {
     /// Returns the rules of the book. A rule reports its index in this list when it is applied.
     fn rules(&self) -> &'static [Rule];
 
-    /// Returns a value that equals the result of an instruction bit for bit on all inputs, and may
-    /// replace the result.
+    /// Returns a value that equals the result of an instruction bit for bit on all inputs, and may replace the result.
     fn simplify(&self, rewriter: &mut Rewriter<'_>, inst: Inst) -> Option<Value> {
         let _ = (rewriter, inst);
         None
@@ -89,15 +87,13 @@ pub trait RuleBook: Debug + Sync {
     fn walk(&self, rewriter: &mut Rewriter<'_>, rule: &Rule, inst: Inst) -> Walk;
 }
 
-/// Returns the rule with a number. The built-in rules come first, then the rules of the books in
-/// order.
+/// Returns the rule with a number. The built-in rules come first, then the rules of the books in order.
 pub(crate) fn rule_of(books: &[&'static dyn RuleBook], number: u32) -> Option<&'static Rule> {
     let others = books.iter().flat_map(|book| book.rules());
     RULES.iter().chain(others).nth(number as usize)
 }
 
-/// Inspects and creates instructions for the rules. It is the `Context` of the code that ISLE
-/// generates.
+/// Inspects and creates instructions for the rules. It is the `Context` of the code that ISLE generates.
 pub struct Rewriter<'k> {
     kernel: &'k mut Kernel,
     span: Span,
@@ -150,8 +146,7 @@ impl<'k> Rewriter<'k> {
         given
     }
 
-    /// Returns all `simplify` rules with their numbers, and how far each of them matches an
-    /// instruction.
+    /// Returns all `simplify` rules with their numbers, and how far each of them matches an instruction.
     pub(crate) fn walk_simplify(&mut self, inst: Inst) -> Vec<(u32, &'static Rule, Walk)> {
         let simplifies = |(_, rule): &(u32, &Rule)| rule.term == "simplify";
         let at = [generated::Datum::Inst(inst)];
@@ -192,8 +187,7 @@ impl<'k> Rewriter<'k> {
         fired.zip(values).map(|(rule, value)| Candidate { rule, value }).collect()
     }
 
-    /// Returns the instructions that were created since the last call. Definitions precede their
-    /// uses.
+    /// Returns the instructions that were created since the last call. Definitions precede their uses.
     pub(crate) fn take_made(&mut self) -> Vec<Inst> {
         std::mem::take(&mut self.made)
     }
@@ -223,8 +217,7 @@ impl<'k> Rewriter<'k> {
         self.fired.clear();
     }
 
-    /// Creates an instruction and returns its result. The calling pass places the instruction in a
-    /// block.
+    /// Creates an instruction and returns its result. The calling pass places the instruction in a block.
     pub fn make(&mut self, op: Op, ty: Type, attr: Attr, args: &[Value]) -> Value {
         let result = op.row().result_type(ty);
         let inst = self.kernel.make_inst(op, ty, attr, args, Some(result.unwrap_or(ty)), self.span);
@@ -303,8 +296,7 @@ pub(crate) fn has_constants_alone(kernel: &Kernel, inst: Inst) -> bool {
     !args.is_empty() && args.iter().all(|&arg| is_constant(kernel, arg))
 }
 
-/// Evaluates a pure instruction with constant operands. Returns the type of the result and its
-/// 64-bit words.
+/// Evaluates a pure instruction with constant operands. Returns the type of the result and its 64-bit words.
 pub(crate) fn constant_result(kernel: &Kernel, inst: Inst) -> Option<(Type, [u64; 8])> {
     let args = kernel.args(inst);
     let data = &kernel.insts[inst];

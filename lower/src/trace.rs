@@ -39,8 +39,7 @@ pub struct Event {
     pub after: Vec<String>,
 }
 
-/// How a pass changed an instruction. Rules are numbered as in
-/// [`Pipeline::rule`](crate::Pipeline::rule).
+/// How a pass changed an instruction. Rules are numbered as in [`Pipeline::rule`](crate::Pipeline::rule).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ChangeKind {
     /// A change that the pass describes by a fixed text.
@@ -67,8 +66,7 @@ pub struct NearRule {
     pub rule: u32,
     /// Text of the instruction to which the rule was applied.
     pub at: String,
-    /// `true` if that instruction belongs to the traced op, `false` if it only uses the op's
-    /// result.
+    /// `true` if that instruction belongs to the traced op, `false` if it only uses the op's result.
     pub is_followed: bool,
     /// Source text of the first pattern or guard of the rule that does not match.
     pub wanted: &'static str,
@@ -86,8 +84,7 @@ impl Trace {
         Trace::of(Some(std::iter::once(place).collect()))
     }
 
-    /// Creates a trace of every op. The trace does not record changes of the kernel as a whole,
-    /// such as packing.
+    /// Creates a trace of every op. The trace does not record changes of the kernel as a whole, such as packing.
     pub fn all() -> Trace {
         Trace::of(None)
     }
@@ -101,14 +98,12 @@ impl Trace {
         &self.events
     }
 
-    /// Returns the near misses of all instructions, from the last time that the rules were applied
-    /// to each of them.
+    /// Returns the near misses of all instructions, from the last time that the rules were applied to each of them.
     pub fn near(&self) -> impl Iterator<Item = &NearRule> {
         self.near.iter().flatten()
     }
 
-    /// Returns the near misses of an instruction, from the last time that the rules were applied to
-    /// it.
+    /// Returns the near misses of an instruction, from the last time that the rules were applied to it.
     pub fn near_of(&self, inst: Inst) -> &[NearRule] {
         self.asked.get(&inst).and_then(|&number| self.near.get(number)).map_or(&[], Vec::as_slice)
     }
@@ -169,8 +164,7 @@ fn texts(before: Vec<Before>) -> Vec<String> {
     before.into_iter().map(|before| before.text).collect()
 }
 
-/// Returns the instructions of the traced op before a pass. The result is empty for a trace of all
-/// ops.
+/// Returns the instructions of the traced op before a pass. The result is empty for a trace of all ops.
 #[inline]
 pub(crate) fn traced_insts(trace: Option<&Trace>, kernel: &Kernel) -> Vec<Before> {
     if trace.is_none() {
@@ -189,8 +183,7 @@ pub(crate) trait Report {
     /// Records that an instruction was changed in place.
     fn changed(&mut self, before: &mut Option<Before>, how: ChangeKind, kernel: &Kernel, inst: Inst);
 
-    /// Records that the instructions `made` replace an instruction, and that `value` replaces its
-    /// result.
+    /// Records that the instructions `made` replace an instruction, and that `value` replaces its result.
     fn replaced(
         &mut self,
         before: Option<Before>,

@@ -44,8 +44,7 @@ pub fn rules() -> impl Iterator<Item = (usize, &'static Rule)> {
     rewriting(RULES)
 }
 
-/// Returns the rules of `simplify` and `expand` in a book, with their numbers in
-/// [`RuleBook::rules`].
+/// Returns the rules of `simplify` and `expand` in a book, with their numbers in [`RuleBook::rules`].
 pub fn rules_of(book: &'static dyn RuleBook) -> impl Iterator<Item = (usize, &'static Rule)> {
     rewriting(book.rules())
 }
@@ -54,13 +53,12 @@ fn rewriting(rules: &'static [Rule]) -> impl Iterator<Item = (usize, &'static Ru
     rules.iter().enumerate().filter(|(_, rule)| matches!(rule.term, "simplify" | "expand"))
 }
 
-/// Applies a rule of [`RULES`] to a witness kernel by the pass that uses the rule. `canon` applies
-/// a rule of `simplify`. `legalise` applies a rule of `expand` as the only expansion, on a target
-/// that lacks only the expanded op.
+/// Applies a rule of [`RULES`] to a witness kernel by the pass that uses the rule. `canon` applies a rule of
+/// `simplify`. `legalise` applies a rule of `expand` as the only expansion, on a target that lacks only the expanded
+/// op.
 ///
 /// # Errors
-/// The pass does not apply the rule, the resulting kernel is ill-formed, or an expanded op is still
-/// there.
+/// The pass does not apply the rule, the resulting kernel is ill-formed, or an expanded op is still there.
 pub fn apply(rule: usize, kernel: &mut Kernel) -> Result<(), TrialError> {
     apply_by(None, rule, kernel)
 }
@@ -103,8 +101,7 @@ fn apply_by(book: Option<&'static dyn RuleBook>, rule: usize, kernel: &mut Kerne
     if insts(kernel).any(is_left) { Err(TrialError::Left(Box::new(kernel.clone()))) } else { Ok(()) }
 }
 
-/// Returns the op and the type of an instruction, and the operand type if the instruction is a
-/// conversion.
+/// Returns the op and the type of an instruction, and the operand type if the instruction is a conversion.
 fn form(kernel: &Kernel, inst: Inst) -> (Op, Type, Option<Type>) {
     let data = &kernel.insts[inst];
     let converted = kernel.args(inst).first().filter(|_| data.op.row().convert.is_some());
@@ -124,15 +121,13 @@ fn rewrite(rule: usize, kernel: &mut Kernel, pipeline: &Pipeline, mut context: C
 
 // Entry points for the tests of this crate.
 
-/// Returns the range of the lanes of an integer value as signed numbers, for the test
-/// `tests/range.rs`.
+/// Returns the range of the lanes of an integer value as signed numbers, for the test `tests/range.rs`.
 pub fn value_range(kernel: &Kernel, value: Value) -> Range {
     range::of(kernel, value)
 }
 
-/// Returns the rules of `simplify` that match an instruction completely according to the
-/// interpreter of rules, with their numbers in [`RULES`]. The test `tests/trace.rs` compares them
-/// with [`applied_rule`].
+/// Returns the rules of `simplify` that match an instruction completely according to the interpreter of rules, with
+/// their numbers in [`RULES`]. The test `tests/trace.rs` compares them with [`applied_rule`].
 pub fn matching_rules(kernel: &mut Kernel, inst: Inst) -> Vec<(u32, &'static Rule)> {
     let walks = Rewriter::new(kernel, &[]).walk_simplify(inst);
     walks.into_iter().filter(|(.., walk)| walk.miss.is_none()).map(|(number, rule, _)| (number, rule)).collect()

@@ -7,8 +7,7 @@ use halfbyte_ir::Kernel;
 
 const PASSES: &str = "fold canon gvn canon merge dce pack";
 
-/// Packs a kernel, compares its results with those of the kernel before packing, and returns the
-/// packed kernel.
+/// Packs a kernel, compares its results with those of the kernel before packing, and returns the packed kernel.
 fn packs_by(text: &str, passes: &str, an_item: u32) -> Kernel {
     let before = kernel(text);
     let mut after = before.clone();
@@ -22,8 +21,7 @@ fn packs_by(text: &str, passes: &str, an_item: u32) -> Kernel {
     after
 }
 
-/// Packs a kernel that accesses `an_item` elements per item by several pipelines, and compares the
-/// results.
+/// Packs a kernel that accesses `an_item` elements per item by several pipelines, and compares the results.
 fn packs_rows(text: &str, an_item: u32) -> Kernel {
     packs_by(text, "pack", an_item);
     packs_by(text, "pack legalise gvn dce", an_item);
@@ -38,8 +36,7 @@ fn items(kernel: &Kernel) -> u32 {
     kernel.packing.as_ref().unwrap().items
 }
 
-/// Returns a kernel of one block that loads `%a` and `%b` at the item index `%i`, executes `body`,
-/// and stores `%r`.
+/// Returns a kernel of one block that loads `%a` and `%b` at the item index `%i`, executes `body`, and stores `%r`.
 fn straight(element: &str, result: &str, body: &str) -> String {
     format!(
         "kernel @k(%s: {element}, %n: i32, %x: in {element}, %y: in {element}, %z: out {result}) {{
@@ -378,8 +375,7 @@ fn uniform_branches_around_accesses_guard_them() {
     assert!(packed.to_string().contains("uniform out i32"), "{packed}");
 }
 
-/// Returns a kernel with a loop. `body` reads the loop parameters `%k` and `%acc` and defines
-/// `%next`.
+/// Returns a kernel with a loop. `body` reads the loop parameters `%k` and `%acc` and defines `%next`.
 fn looped(head: &str, body: &str, test: &str) -> String {
     format!(
         "kernel @k(%n: i32, %w: i32, %x: in i8x4, %v: in i32, %y: out i8x4, %z: out i32) {{
@@ -510,8 +506,7 @@ fn nested_loops_and_strides_by_parameters() {
 #[test]
 fn packs_loops_with_divergent_exits() {
     for test in [
-        // Loops with the exit test at the start, at the end, and in the middle, and a loop with two
-        // exit tests.
+        // Loops with the exit test at the start, at the end, and in the middle, and a loop with two exit tests.
         "%c = icmp.lt_s.i32 %k, %bound
   br_if %c, ^body, ^done(%acc)
 ^body:
@@ -592,8 +587,7 @@ fn after_a_loop(inside: &str, step: &str, bound: &str) -> String {
 
 #[test]
 fn packs_counted_loops_after_divergent_loops() {
-    // Each `step` and `bound` is loop-invariant in the first loop, so packing computes it before
-    // that loop.
+    // Each `step` and `bound` is loop-invariant in the first loop, so packing computes it before that loop.
     for (inside, step, bound) in [
         ("%one = const.i32 1", "%one", "%n"),
         ("%one = const.i32 1\n  %m = add.i32 %n, %one", "%one", "%m"),
@@ -792,8 +786,7 @@ fn traps_are_those_of_the_items() {
     }
 }
 
-/// Tests branches whose condition is uniform for all items that reach the branch, but differs for
-/// the other items.
+/// Tests branches whose condition is uniform for all items that reach the branch, but differs for the other items.
 #[test]
 fn packs_branches_that_only_some_items_reach() {
     let before = kernel(include_str!("kernels/branches_of_some_items.hb"));

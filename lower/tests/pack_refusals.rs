@@ -28,8 +28,7 @@ fn refuses(body: &str, expected: &[&str]) {
     assert_eq!(refusals(BUFFERS, body), expected);
 }
 
-/// Returns the expected reason for an access whose index is not affine and whose alignment is less
-/// than a 32-bit word.
+/// Returns the expected reason for an access whose index is not affine and whose alignment is less than a 32-bit word.
 fn not_affine(on: &str) -> String {
     let why = "its index is not affine in `item_id`, `i32` parameters and loop counters: it depends on";
     format!("{why} {on}, {ACROSS}")
@@ -132,8 +131,7 @@ fn refuses_loops_with_unknown_trip_counts() {
     let first = "%zero = const.i32 0; %one = const.i32 1; %two = const.i32 2; %v = load %t[%i]; br ^loop(%zero)\n^loop(%k: i32):; ";
     let last = "\n^done:; store %a, %y[%i]; ret";
     for test in [
-        // Loops with a divergent bound, with a step that leaves the trip count unknown, or that may
-        // not end.
+        // Loops with a divergent bound, with a step that leaves the trip count unknown, or that may not end.
         "%k2 = add.i32 %k, %one; %c = icmp.lt_s.i32 %k2, %v",
         "%k2 = add.i32 %k, %two; %c = icmp.lt_s.i32 %k2, %n",
         "%k2 = add.i32 %k, %n; %c = icmp.lt_s.i32 %k2, %w",
@@ -194,8 +192,7 @@ fn refuses_a_loop_counter_used_after_its_loop() {
 
 #[test]
 fn refuses_a_loop_step_that_differs_between_items() {
-    // The step of the second loop is 1 for all items that entered the first loop, and 0 for the
-    // other items.
+    // The step of the second loop is 1 for all items that entered the first loop, and 0 for the other items.
     refuses(
         "%zero = const.i32 0; %one = const.i32 1; %two = const.i32 2; %most = and.i32 %i, %two; br ^apart(%zero)
 ^apart(%j: i32):

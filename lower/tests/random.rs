@@ -1,5 +1,4 @@
-//! Tests on random kernels: passes preserve the semantics, on targets that lack random ops and for
-//! packed kernels.
+//! Tests on random kernels: passes preserve the semantics, on targets that lack random ops and for packed kernels.
 //!
 //! The kernels are the same in every run. `HALFBYTE_SEED=N` selects other kernels.
 
@@ -15,8 +14,7 @@ use halfbyte_lower::trial::target;
 const ALL: &str = "fold canon unroll gvn if_convert canon merge licm dce legalise gvn licm dce";
 const PACKED: [&str; 2] = ["pack", "fold canon gvn canon merge dce pack legalise gvn dce"];
 
-/// Numbers of items in a launch: less than the lanes of a vector, equal, one more, and several
-/// vectors.
+/// Numbers of items in a launch: less than the lanes of a vector, equal, one more, and several vectors.
 const ITEMS: [u32; 5] = [1, 3, 16, 17, 50];
 
 fn seed() -> Random {
@@ -79,8 +77,7 @@ fn lacked(kernel: &Kernel, legality: &Legality) -> Vec<(Op, Type)> {
     insts.map(|data| (data.op, data.ty)).filter(|&(op, ty)| !legality.is_native(op, ty)).collect()
 }
 
-/// Scalarisation handles every vector op. One target can only move vectors, the other one has only
-/// their bitcasts.
+/// Scalarisation handles every vector op. One target can only move vectors, the other one has only their bitcasts.
 #[test]
 fn scalarisation_preserves_results() {
     let moves = |op| matches!(op, Op::Split | Op::Concat | Op::Bitcast | Op::Load | Op::Store);
@@ -117,9 +114,8 @@ fn scalarisation_preserves_results() {
     }
 }
 
-/// Returns `true` for ops that random kernels need not contain: conversions of wide types, ops that
-/// scalarisation itself creates, ops of a single target, and `swizzle`, whose lane numbers are only
-/// known at run time.
+/// Returns `true` for ops that random kernels need not contain: conversions of wide types, ops that scalarisation
+/// itself creates, ops of a single target, and `swizzle`, whose lane numbers are only known at run time.
 fn is_undrawn(op: Op) -> bool {
     let by_way_of_wide = [Op::Sext, Op::Zext, Op::Trunc, Op::NarrowSatS, Op::NarrowSatU, Op::NarrowSatUU];
     let made = [Op::MulWideS, Op::MulWideU, Op::Concat, Op::Split, Op::Intrinsic, Op::Swizzle];

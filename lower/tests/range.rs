@@ -32,9 +32,8 @@ fn ranges_follow_from_definitions() {
     }
 }
 
-/// The range is that of the type if a result may wrap, for example a product of unsigned bytes in a
-/// signed half-word. It is also that of the type for unsupported ops, and for definitions beyond
-/// the maximum depth.
+/// The range is that of the type if a result may wrap, for example a product of unsigned bytes in a signed half-word.
+/// It is also that of the type for unsupported ops, and for definitions beyond the maximum depth.
 #[test]
 fn results_that_may_wrap_have_the_range_of_their_type() {
     for (lines, expected) in [

@@ -1,5 +1,4 @@
-//! Tests of the trace of an op through the passes, and of the interpreter of rules that the trace
-//! uses.
+//! Tests of the trace of an op through the passes, and of the interpreter of rules that the trace uses.
 
 use halfbyte_ir::Inst;
 use halfbyte_ir::witness::witnesses;
@@ -9,8 +8,7 @@ use halfbyte_lower::{Context, Pipeline};
 
 use crate::common::kernel;
 
-/// The interpreter of rules and the compiled rules choose the same rule for a witness kernel of
-/// every check.
+/// The interpreter of rules and the compiled rules choose the same rule for a witness kernel of every check.
 #[test]
 fn interpreted_rules_agree_with_compiled_rules() {
     let mut compared = 0;

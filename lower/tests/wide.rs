@@ -121,8 +121,7 @@ impl Sums<'_> {
         }
     }
 
-    /// Passes a value of each wide type as a block argument, around a loop and to the block after
-    /// it.
+    /// Passes a value of each wide type as a block argument, around a loop and to the block after it.
     fn passed(&mut self) {
         let initial: Vec<Value> = WIDE.iter().map(|&ty| self.of(ty)).collect();
         let (zero, trips) = (self.b.int(Type::I32, 0), self.random.below(3) as i64);
@@ -221,8 +220,7 @@ fn is_sum_of_bytes(kernel: &Kernel, value: Value, most: &mut u32) -> bool {
     }
 }
 
-/// Returns `true` for a narrowing that the target computes with one instruction. All other
-/// narrowings need byte planes.
+/// Returns `true` for a narrowing that the target computes with one instruction. All other narrowings need byte planes.
 fn narrows_sums(kernel: &Kernel, inst: Inst) -> bool {
     kernel.insts[inst].op == Op::Trunc && is_sum_of_bytes(kernel, kernel.args(inst)[0], &mut 16)
 }

@@ -11,12 +11,10 @@ use crate::error::LaunchError;
 pub use halfbyte_abi::Arg;
 use halfbyte_isa::buffers::{Buffer, Buffers, Bytes};
 
-/// The bits of each scalar and the address of each buffer, indexed by parameter. Up to four entries
-/// need no allocation.
+/// The bits of each scalar and the address of each buffer, indexed by parameter. Up to four entries need no allocation.
 pub type Scalars = SmallVec<[u128; 4]>;
 
-/// The checked arguments of a launch, indexed by parameter. Parameters with constant contents are
-/// included.
+/// The checked arguments of a launch, indexed by parameter. Parameters with constant contents are included.
 #[derive(Debug, Default)]
 pub struct Arguments<'a> {
     /// The bits of each scalar and the address of each buffer.
@@ -131,8 +129,7 @@ impl<'a> Arguments<'a> {
     }
 }
 
-/// Rejects parameters that share a buffer if one of them is unique, that is, written without
-/// `may_alias`.
+/// Rejects parameters that share a buffer if one of them is unique, that is, written without `may_alias`.
 fn check_unique(signature: &Signature, aliases: &[Alias]) -> Result<(), LaunchError> {
     let kind = |number: usize| signature.given().get(number).map(|param| param.kind);
     let name = |number: usize| signature.given().get(number).map_or(String::new(), |param| param.name.clone());
@@ -205,8 +202,7 @@ struct AddressRange {
 /// is faster than sorting.
 const MAX_PAIRWISE_BUFFERS: usize = 4;
 
-/// Returns the parameter indices of two address ranges that overlap, if at least one of the two is
-/// written.
+/// Returns the parameter indices of two address ranges that overlap, if at least one of the two is written.
 fn overlap(places: impl Iterator<Item = AddressRange>) -> Option<[usize; 2]> {
     let mut sorted: SmallVec<[AddressRange; 8]> = SmallVec::new();
     sorted.extend(places.filter(|place| place.start < place.end));
@@ -282,8 +278,7 @@ impl fmt::Debug for Scratch {
 mod tests {
     use super::*;
 
-    /// Returns the result of `overlap` for ranges that are given as start, length and whether the
-    /// range is written.
+    /// Returns the result of `overlap` for ranges that are given as start, length and whether the range is written.
     fn found(places: &[(usize, usize, bool)]) -> Option<[usize; 2]> {
         overlap(places.iter().enumerate().map(|(number, &(start, len, is_written))| AddressRange {
             start,

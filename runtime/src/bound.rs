@@ -46,13 +46,12 @@ pub struct Bound<'a> {
 }
 
 impl Kernel {
-    /// Binds arguments to the kernel, in the order of the parameters. Parameters with constant
-    /// contents take no argument. The interpreter runs the launch unless [`Bound::engine`] selects
-    /// another engine.
+    /// Binds arguments to the kernel, in the order of the parameters. Parameters with constant contents take no
+    /// argument. The interpreter runs the launch unless [`Bound::engine`] selects another engine.
     ///
     /// # Errors
-    /// Returns an error if the arguments do not fit the signature, or if a written slice overlaps
-    /// another slice. Safe callers cannot cause the overlap.
+    /// Returns an error if the arguments do not fit the signature, or if a written slice overlaps another slice. Safe
+    /// callers cannot cause the overlap.
     pub fn bind<'a>(&'a self, args: impl IntoIterator<Item = Arg<'a>>) -> Result<Bound<'a>, LaunchError> {
         let args = Arguments::new(self.signature(), args)?;
         let (budget, engine) = (DEFAULT_BUDGET, Engine::default());
@@ -72,8 +71,7 @@ impl<'a> Bound<'a> {
         self
     }
 
-    /// Sets the number of backward branches that an item may take in a run. The default is
-    /// [`DEFAULT_BUDGET`].
+    /// Sets the number of backward branches that an item may take in a run. The default is [`DEFAULT_BUDGET`].
     pub fn budget(&mut self, branches: u64) -> &mut Bound<'a> {
         self.budget = branches;
         self
@@ -126,17 +124,16 @@ impl<'a> Bound<'a> {
         Some((of, offset as usize))
     }
 
-    /// Runs the kernel over a number of work items or over a [`Shape`]. The run starts by filling
-    /// `out` buffers with zeros; other buffers keep the contents that the previous run left.
+    /// Runs the kernel over a number of work items or over a [`Shape`]. The run starts by filling `out` buffers with
+    /// zeros; other buffers keep the contents that the previous run left.
     ///
-    /// Kernels see each buffer at its own virtual address
-    /// ([`buffer_base`](halfbyte_abi::buffer_base)). This address satisfies every alignment that a
-    /// parameter may require, independently of the slice's address.
+    /// Kernels see each buffer at its own virtual address ([`buffer_base`](halfbyte_abi::buffer_base)). This address
+    /// satisfies every alignment that a parameter may require, independently of the slice's address.
     ///
     /// # Errors
-    /// Returns an error if the shape is invalid, if the engine does not support the kernel, or if
-    /// the scalars make VP1's streams exceed the data store. In these cases no work item runs and
-    /// no buffer changes. After a trap or an exceeded limit the buffers hold no valid result.
+    /// Returns an error if the shape is invalid, if the engine does not support the kernel, or if the scalars make
+    /// VP1's streams exceed the data store. In these cases no work item runs and no buffer changes. After a trap or an
+    /// exceeded limit the buffers hold no valid result.
     pub fn run(&mut self, shape: impl Into<Shape>) -> Result<Stats, LaunchError> {
         self.run_shape(shape.into())
     }

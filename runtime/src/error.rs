@@ -191,11 +191,9 @@ pub struct TooLarge {
     pub all_bytes: u64,
     /// Size in bytes of the largest stream.
     pub stream_bytes: u64,
-    /// Name of the buffer that the largest stream accesses, or `None` if the stream holds the
-    /// conditions of accesses.
+    /// Name of the buffer that the largest stream accesses, or `None` if the stream holds the conditions of accesses.
     pub buffer: Option<String>,
-    /// The largest stream holds the whole buffer, because the kernel computes the addresses of its
-    /// accesses.
+    /// The largest stream holds the whole buffer, because the kernel computes the addresses of its accesses.
     pub whole: bool,
     /// Name of the source file.
     pub source: String,

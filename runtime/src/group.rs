@@ -27,8 +27,7 @@ pub(crate) trait Runner {
     /// Runs item `number` of the group until the item stops.
     fn run(&mut self, number: u32, slot: &mut Self::ItemState) -> Result<Stop, Halt>;
 
-    /// Writes the results of a collective operation to an item's registers, and advances the item
-    /// past the instruction.
+    /// Writes the results of a collective operation to an item's registers, and advances the item past the instruction.
     fn resume(&self, slot: &mut Self::ItemState, given: [u64; 2]);
 
     /// Executes the pending warp-wide instructions of the warps whose items have all arrived. An
@@ -50,8 +49,7 @@ pub(crate) trait Runner {
     fn is_changed(&mut self) -> bool;
 }
 
-/// Runs all items of a group until they end. An error holds the number, in the group, of the
-/// faulting item.
+/// Runs all items of a group until they end. An error holds the number, in the group, of the faulting item.
 pub(crate) fn run_group<R: Runner>(
     runner: &mut R,
     slots: &mut [R::ItemState],
@@ -79,8 +77,7 @@ pub(crate) fn run_group<R: Runner>(
         if let Schedule::Shuffled(_) = schedule {
             turns = schedule.execution_order(count, round);
         }
-        // The race detector is taken out of the runner, because the closure below borrows the
-        // runner.
+        // The race detector is taken out of the runner, because the closure below borrows the runner.
         let mut races = runner.races().take();
         let met = group.complete_ready(races.as_mut(), &mut |number, given| {
             if let Some(slot) = slots.get_mut(number as usize) {

@@ -48,8 +48,7 @@ pub trait Machine: Debug + Sync + RefUnwindSafe {
     fn prepare(&self, info: &KernelInfo, words: &SharedCode, locs: &[Loc]) -> Result<Arc<dyn Executable>, String>;
 }
 
-/// A kernel that is prepared for execution. Clones of its `Arc` share the state that the first
-/// launch creates.
+/// A kernel that is prepared for execution. Clones of its `Arc` share the state that the first launch creates.
 pub trait Executable: Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
     /// Runs all work items of a launch on checked arguments. The method calls [`Arguments::start`]
     /// before the first item runs.
@@ -88,8 +87,7 @@ pub trait Executable: Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
 /// Error message for machine code that belongs to another instruction set.
 pub(crate) const OTHER_CODE: &str = "its machine code is another instruction set's";
 
-/// Returns the machine and the target for a target code of an object file, if any machine supports
-/// it.
+/// Returns the machine and the target for a target code of an object file, if any machine supports it.
 pub(crate) fn of_code(machines: &[&'static dyn Machine], code: (u16, u16)) -> Option<(&'static dyn Machine, Target)> {
     machines.iter().find_map(|&machine| {
         let target = machine.isa().targets().iter().find(|target| target.code() == code)?;
@@ -129,12 +127,10 @@ impl Kernel {
         &self.parts
     }
 
-    /// Launches the kernel. Equivalent to [`Kernel::bind`] followed by
-    /// [`Bound::run`](crate::Bound::run).
+    /// Launches the kernel. Equivalent to [`Kernel::bind`] followed by [`Bound::run`](crate::Bound::run).
     ///
-    /// Each thread caches memory and native code of the kernels that it launched last. A relaunch
-    /// therefore costs little more than a bound launch. Launches of other kernels evict cache
-    /// entries.
+    /// Each thread caches memory and native code of the kernels that it launched last. A relaunch therefore costs
+    /// little more than a bound launch. Launches of other kernels evict cache entries.
     ///
     /// # Errors
     /// Returns the errors of [`Kernel::bind`] and [`Bound::run`](crate::Bound::run).
@@ -218,8 +214,7 @@ impl Kernel {
         }
     }
 
-    /// Converts a fault of a launch to a trap with the text and the source location of the
-    /// instruction.
+    /// Converts a fault of a launch to a trap with the text and the source location of the instruction.
     pub(crate) fn trap(&self, shape: &Shape, item: u32, fault: Fault) -> Trap {
         let Fault { address, mut kind } = fault;
         kind.locate_parties(|address| self.locs.get(address).copied().unwrap_or_default());

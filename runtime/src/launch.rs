@@ -8,11 +8,9 @@ use halfbyte_native::threads::ThreadPool;
 /// The options of a single launch.
 #[derive(Debug)]
 pub struct Launch<'a, 'b> {
-    /// The number of work items, or the number of groups and the group size. An empty shape is
-    /// valid.
+    /// The number of work items, or the number of groups and the group size. An empty shape is valid.
     pub shape: Shape,
-    /// The arguments, in the order of the parameters. Parameters with constant contents take no
-    /// argument.
+    /// The arguments, in the order of the parameters. Parameters with constant contents take no argument.
     pub args: &'a mut [Arg<'b>],
     /// Maximum number of backward branches that one work item may take.
     pub budget: u64,
@@ -21,11 +19,9 @@ pub struct Launch<'a, 'b> {
     /// Counter that the launch increases by the number of its finished work items. Other threads
     /// can read the counter to observe a long launch.
     pub done: Option<&'a AtomicU32>,
-    /// Watchdog that ends the launch when a limit is exceeded or the launch is cancelled. Engine
-    /// `cuda` ignores it.
+    /// Watchdog that ends the launch when a limit is exceeded or the launch is cancelled. Engine `cuda` ignores it.
     pub watchdog: Option<&'a Watchdog>,
-    /// Pool whose threads help if the engine may use several threads. `None` means rayon's global
-    /// pool.
+    /// Pool whose threads help if the engine may use several threads. `None` means rayon's global pool.
     pub pool: Option<&'a ThreadPool>,
 }
 

@@ -36,8 +36,7 @@ pub use load::{LoadError, Program};
 pub use ptx::Ptx;
 pub use vp1::Vp1;
 
-// Functions that execute single instructions on each engine, for `halfbyte prove`. They are not a
-// stable interface.
+// Functions that execute single instructions on each engine, for `halfbyte prove`. They are not a stable interface.
 #[doc(hidden)]
 pub use halfbyte_native::rows;
 #[doc(hidden)]

@@ -1,6 +1,5 @@
-//! Object loader. The input is untrusted, so the loader checks every count, offset and name. An
-//! instruction word that is not a valid instruction loads without an error, and traps when it is
-//! executed.
+//! Object loader. The input is untrusted, so the loader checks every count, offset and name. An instruction word that
+//! is not a valid instruction loads without an error, and traps when it is executed.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -55,8 +54,7 @@ pub enum LoadError {
         /// Reason why the record is malformed.
         error: RecordError,
     },
-    /// The size in bytes of a text section is not a positive multiple of the size of an instruction
-    /// word.
+    /// The size in bytes of a text section is not a positive multiple of the size of an instruction word.
     #[error("section `{section}` has {bytes} bytes; expected a positive multiple of {word_bytes}")]
     Text {
         /// Name of the section.
@@ -74,8 +72,7 @@ pub enum LoadError {
         /// The object's target.
         target: Target,
     },
-    /// The code contradicts the kernel's record. For example, a PTX kernel has other parameters
-    /// than its record.
+    /// The code contradicts the kernel's record. For example, a PTX kernel has other parameters than its record.
     #[error("section `{section}`: {error}")]
     Unfit {
         /// Name of the section.
@@ -135,8 +132,7 @@ impl Program {
     /// Loads an object for one of the given machines.
     ///
     /// # Errors
-    /// Returns an error if the bytes are not an object of this layout version, or if no machine
-    /// supports its target.
+    /// Returns an error if the bytes are not an object of this layout version, or if no machine supports its target.
     pub fn load(bytes: &[u8], machines: &[&'static dyn Machine]) -> Result<Program, LoadError> {
         let Sections { by_name, texts } = sections(bytes)?;
         let find = |name: String| match by_name.get(name.as_str()) {

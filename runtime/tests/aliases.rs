@@ -4,8 +4,7 @@
 use crate::common::{bytes, program, run, words};
 use halfbyte_runtime::{Arg, LaunchError};
 
-/// Kernel: item i stores `y[i] = x[i] + 1`, and stores to `z[i]` the sum of `x[i]` before and after
-/// that store.
+/// Kernel: item i stores `y[i] = x[i] + 1`, and stores to `z[i]` the sum of `x[i]` before and after that store.
 const BETWEEN: &str = "
     S2R R0, SR_ITEM ;
     SHF.L.U32 R1, R0, 0x2, RZ ;

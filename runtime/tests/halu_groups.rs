@@ -7,8 +7,7 @@ use halfbyte_runtime::{Access, Arg, Program, Space, TrapKind};
 const SHARED: u32 = 16;
 const SCRATCH: u32 = 8;
 
-/// Returns a program with kernel `k` over `y: inout i32`. The kernel declares shared memory and
-/// scratch memory.
+/// Returns a program with kernel `k` over `y: inout i32`. The kernel declares shared memory and scratch memory.
 fn program(asm: &str) -> Program {
     let asm =
         format!("    ULDC.64 UR0, c[0x0][0x160] ;\n    S2R R0, SR_TID ;\n    LEA R1, R0, RZ, 0x2 ;\n{asm}    EXIT ;\n");
@@ -138,8 +137,7 @@ there:
     assert_eq!(why(2, source), (0, SyncError::InactiveSource { lane: 5 }));
 }
 
-/// While an item polls memory, other items run. If no item writes the memory, the launch reports a
-/// deadlock.
+/// While an item polls memory, other items run. If no item writes the memory, the launch reports a deadlock.
 #[test]
 fn polling_sees_the_store_or_reports_a_deadlock() {
     let wait = |first: &str| {
@@ -164,8 +162,7 @@ again:
     assert!(item == 0 && matches!(kind, TrapKind::Deadlock(_)));
 }
 
-/// Native code supports synchronisation. Kernels with a loop that polls memory fall back to the
-/// interpreter.
+/// Native code supports synchronisation. Kernels with a loop that polls memory fall back to the interpreter.
 #[test]
 fn polling_loops_fall_back_to_the_interpreter() {
     let is_native = |asm: &str| !program(asm).kernel("k").unwrap().is_interpreted();

@@ -1,5 +1,4 @@
-//! Tests of damaged and hostile objects. Loading must return a typed error, or a program whose
-//! launches end or trap.
+//! Tests of damaged and hostile objects. Loading must return a typed error, or a program whose launches end or trap.
 
 use crate::common::MACHINES;
 use crate::common::{code, launch, object, trap};

@@ -35,22 +35,20 @@ impl Random {
 
 /// Size in bytes of the area of each item in shared memory, in the buffer and in scratch memory.
 const OWN: usize = 16;
-/// Size in bytes of the counters, which lie before the items' areas in shared memory and in the
-/// buffer.
+/// Size in bytes of the counters, which lie before the items' areas in shared memory and in the buffer.
 const COUNTERS: usize = 32;
 const THREADS: NonZero<u16> = NonZero::new(4).unwrap();
 
 /// Returns the code that initialises the registers:
 ///
 /// - R0 to R7 hold arbitrary values.
-/// - R8, R9 and R10 are the offsets of the item's area in shared memory, in the buffer and in
-///   scratch memory.
-/// - R12 and R14 are generic addresses of the item's area in shared memory and in scratch memory;
-///   R16 is that of the shared counters.
+/// - R8, R9 and R10 are the offsets of the item's area in shared memory, in the buffer and in scratch memory.
+/// - R12 and R14 are generic addresses of the item's area in shared memory and in scratch memory; R16 is that of the
+///   shared counters.
 /// - R20 is the item's number in the group, and UR0 the buffer's address.
 ///
-/// `across` is the number of items along x. If it is given, the item's area is computed from the
-/// item's coordinates along x and y.
+/// `across` is the number of items along x. If it is given, the item's area is computed from the item's coordinates
+/// along x and y.
 fn start(across: Option<u32>) -> String {
     let place = match across {
         Some(across) => format!("IMAD R8, R23, {:#x}, RZ ;\n    LEA R8, R22, R8, 0x4", OWN as u32 * across),
@@ -127,8 +125,7 @@ fn compute(random: &mut Random) -> String {
     }
 }
 
-/// Returns the text of an access to the item's area. A few of these accesses are out of bounds or
-/// misaligned.
+/// Returns the text of an access to the item's area. A few of these accesses are out of bounds or misaligned.
 fn own(random: &mut Random) -> String {
     let r = gpr(random);
     let at = match random.below(60) {

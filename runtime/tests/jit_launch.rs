@@ -36,8 +36,7 @@ fn iterations(item: u32) -> u32 {
     if item.is_multiple_of(2) { all } else { 1 }
 }
 
-/// Kernel that computes `y[i] = x[i] + y[i]` on bytes, with saturation. All its accesses are
-/// contiguous.
+/// Kernel that computes `y[i] = x[i] + y[i]` on bytes, with saturation. All its accesses are contiguous.
 const STREAM: &str = "
     S2R R0, SR_ITEM ;
     SHF.L.U32 R1, R0, 0x2, RZ ;
@@ -81,8 +80,7 @@ fn gives_the_same_result_on_several_threads() {
         assert_eq!(launch(&program, items, threads, &x, &mut y).unwrap(), stats);
         assert!(y == one, "{threads} threads");
     }
-    // The buffers are too short for some items. The lowest of these items must trap, on whichever
-    // thread it runs.
+    // The buffers are too short for some items. The lowest of these items must trap, on whichever thread it runs.
     for short in [1, 1000, 30_001] {
         let x = &x[..4 * (items - short) as usize];
         for threads in [1, 2, 64] {

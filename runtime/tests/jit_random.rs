@@ -1,5 +1,4 @@
-//! Random HALU programs, which must give the same memory, statistics and traps in native code and
-//! in the interpreter.
+//! Random HALU programs, which must give the same memory, statistics and traps in native code and in the interpreter.
 
 use crate::common::MACHINES;
 use std::num::NonZero;
@@ -33,8 +32,7 @@ impl Random {
     }
 }
 
-/// Number of registers that random instructions write. Registers with higher numbers hold
-/// addresses.
+/// Number of registers that random instructions write. Registers with higher numbers hold addresses.
 const GPRS: u64 = 8;
 const OFFSET_16: u64 = 20;
 const OFFSET_4: u64 = 21;
@@ -45,8 +43,7 @@ const LAST: u64 = 25;
 /// Number of the register with the offset of the item's bytes in `y`. This register and the next
 /// one also form the address of these bytes.
 const OWN: u64 = 26;
-/// Number of the uniform register with the address of buffer `x`. `Y` and `Z` are those of `y` and
-/// `z`.
+/// Number of the uniform register with the address of buffer `x`. `Y` and `Z` are those of `y` and `z`.
 const X: u64 = 0;
 const Y: u64 = 2;
 const Z: u64 = 8;
@@ -229,8 +226,7 @@ fn memory(layout: Layout, random: &mut Random) -> Inst {
     }
 }
 
-/// Returns the instruction words of a program: initialisation of the registers, then random
-/// instructions.
+/// Returns the instruction words of a program: initialisation of the registers, then random instructions.
 fn words(items: u32, random: &mut Random) -> Vec<u128> {
     let layout = Layout::random(random);
     let uldc = |to, offset| Inst::new(Opcode::ULDC_64).with(URD, to).with(CMEM_OFFSET, offset);

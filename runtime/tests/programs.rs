@@ -19,8 +19,7 @@ const AXPY: &str = "
     EXIT ;
 ";
 
-/// Kernel that computes `y[i]` as the sum of the numbers below i, with one loop iteration for each
-/// number.
+/// Kernel that computes `y[i]` as the sum of the numbers below i, with one loop iteration for each number.
 const SUM: &str = "
     S2R R0, SR_ITEM ;
     ULDC.64 UR0, c[0x0][0x160] ;
@@ -97,8 +96,7 @@ fn no_item_and_one() {
 
 #[test]
 fn loads_and_stores_of_every_width() {
-    // The loads read the 16 bytes of x, with different widths. The stores write consecutive words
-    // of y.
+    // The loads read the 16 bytes of x, with different widths. The stores write consecutive words of y.
     let asm = "
     ULDC.64 UR0, c[0x0][0x160] ;
     ULDC.64 UR2, c[0x0][0x168] ;
@@ -177,8 +175,7 @@ fn every_item_starts_with_zero() {
 
 #[test]
 fn the_constant_bank() {
-    // The program reads a pointer, the item count, and the byte at the end of the constant bank, as
-    // a 32-bit word.
+    // The program reads a pointer, the item count, and the byte at the end of the constant bank, as a 32-bit word.
     let asm = "
     MOV R2, c[0x0][0x160] ;
     MOV R3, c[0x0][0x164] ;

@@ -5,8 +5,7 @@ use halfbyte_isa::ptx::text::read;
 use halfbyte_runtime::ptx::{Arg, Kernel, Launch, LoadError};
 use halfbyte_runtime::{Engine, LaunchError, Stats, TrapKind};
 
-/// Loads a kernel `k` with the given parameters and body. The first line of the body is line 6 of
-/// the text.
+/// Loads a kernel `k` with the given parameters and body. The first line of the body is line 6 of the text.
 fn load(params: &str, body: &str) -> Result<Kernel, LoadError> {
     let registers = ".reg .pred %p<4>; .reg .b16 %h<8>; .reg .b32 %r<8>; .reg .b64 %d<8>;";
     let head = ".version 8.8\n.target sm_90\n.address_size 64 .const .b32 c[2] = {7, 9}; .global .b32 unused[4]; .global .b32 g = 5;";

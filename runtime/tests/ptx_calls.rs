@@ -1,5 +1,4 @@
-//! Tests of PTX functions, local memory, generic addresses, and module-scope variables that kernels
-//! write.
+//! Tests of PTX functions, local memory, generic addresses, and module-scope variables that kernels write.
 
 use halfbyte_isa::ptx::text::read;
 use halfbyte_runtime::ptx::{Arg, Kernel, Launch, Print};

@@ -1,5 +1,4 @@
-//! Tests of PTX launches on the memory of the process: permitted accesses, traps, and the addresses
-//! of variables.
+//! Tests of PTX launches on the memory of the process: permitted accesses, traps, and the addresses of variables.
 
 use std::num::NonZero;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -59,8 +58,7 @@ fn trap(ran: Result<Stats, LaunchError>) -> String {
 
 const COPY: &str = "ld.global.u32 %r0, [%d0]; add.u32 %r0, %r0, 1; st.global.u32 [%d1], %r0;";
 
-/// Body of a kernel: each item copies its 32-bit word from one pointer to the other, incremented by
-/// 1.
+/// Body of a kernel: each item copies its 32-bit word from one pointer to the other, incremented by 1.
 const COPY_ALL: &str = "add.s64 %d0, %d0, %d7; add.s64 %d1, %d1, %d7; ld.global.u32 %r0, [%d0]; add.u32 %r0, %r0, 1; st.global.u32 [%d1], %r0;";
 
 #[test]
@@ -147,8 +145,7 @@ fn variables_lie_beside_the_memory_of_the_process() {
         let written = "mov.u64 %d3, step; cvta.const.u64 %d3, %d3; st.u32 [%d3], %r0;";
         let kind = trap(launch(engine, &load(declared, written), pointers, &HostMemory::unbounded()));
         assert!(kind.contains("`step`"), "{kind}");
-        // No memory of the process lies next to a variable, so an access past the variable's end
-        // traps.
+        // No memory of the process lies next to a variable, so an access past the variable's end traps.
         let past_the_end = "mov.u64 %d3, count; ld.global.u32 %r0, [%d3+8];";
         let kind = trap(launch(engine, &load(declared, past_the_end), pointers, &HostMemory::bounded(&|_| None)));
         assert!(kind.contains("byte 8 of buffer `count`, which has 4"), "{kind}");
@@ -172,8 +169,7 @@ fn many_items_and_threads_reach_one_memory() {
         let kernel = load("", COPY_ALL);
         let run =
             |items: u32, pointers| launch_shape(engine, (items, 1), &kernel, pointers, &HostMemory::bounded(&find));
-        // Three launches: from the first to the second allocation, in place, and with one item too
-        // many.
+        // Three launches: from the first to the second allocation, in place, and with one item too many.
         run(items, [start, start + bytes]).unwrap();
         run(items, [start, start]).unwrap();
         for (item, word) in (0..).zip(memory.split_at(items as usize).0) {

@@ -1,5 +1,4 @@
-//! Tests that PTX kernels give the same memory, statistics and traps in native code and in the
-//! interpreter.
+//! Tests that PTX kernels give the same memory, statistics and traps in native code and in the interpreter.
 
 use std::num::NonZero;
 
@@ -131,9 +130,8 @@ fn addresses() {
     }
 }
 
-/// The kernel reads all special registers that depend on the item's position or on the launch.
-/// Blocks and grids have several axes. A row of native code holds several sequences of items along
-/// x.
+/// The kernel reads all special registers that depend on the item's position or on the launch. Blocks and grids have
+/// several axes. A row of native code holds several sequences of items along x.
 #[test]
 fn axes() {
     let registers = ["%tid", "%ntid", "%ctaid", "%nctaid"].map(|of| ["x", "y", "z"].map(|axis| format!("{of}.{axis}")));
@@ -183,8 +181,7 @@ fn loops_and_branches() {
 
 #[test]
 fn memories() {
-    // The kernel accesses local memory by name, by an address in local memory, and by a generic
-    // address.
+    // The kernel accesses local memory by name, by an address in local memory, and by a generic address.
     ok("st.local.v2.b32 [own+8], {%r0, %r3}; mov.u64 %d2, own; shl.b32 %r5, %r3, 2; and.b32 %r5, %r5, 12; cvt.u64.u32 %d3, %r5;
         add.u64 %d2, %d2, %d3; st.local.b32 [%d2+16], %r3; cvta.local.u64 %d4, %d2; ld.b32 %r6, [%d4+16]; ld.local.b32 %r7, [%d2+4];
         ld.local.v2.b32 {%r8, %r9}, [own+8]; st.v4.b32 [%d1], {%r6, %r7, %r8, %r9};");

@@ -110,8 +110,7 @@ fn what_does_not_agree_is_refused() {
     }
 }
 
-/// Returns the kernel of [`TEXT`] with a module-scope table. The kernel loads from this table
-/// instead of the parameter.
+/// Returns the kernel of [`TEXT`] with a module-scope table. The kernel loads from this table instead of the parameter.
 fn with_table(table: &str, contents: &[u8]) -> KernelCode {
     let text = TEXT.replace("sm_90\n.address_size 64\n", &format!("sm_90\n.address_size 64\n{table}\n"));
     let mut code = code(&text.replace("ld.param.b32 %r0, [a]", "ld.global.nc.b32 %r0, [t+4]"));

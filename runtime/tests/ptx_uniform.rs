@@ -7,9 +7,8 @@ use halfbyte_runtime::ptx::{Arg, Kernel, Launch};
 
 const BLOCKS: u32 = 3;
 
-/// Runs a kernel with the given body and returns the contents of `y`. `%d0` is the address of `x`.
-/// `%d1` is the address of the thread's 16 bytes in `y`, and `%s` that of its 16 bytes of shared
-/// memory.
+/// Runs a kernel with the given body and returns the contents of `y`. `%d0` is the address of `x`. `%d1` is the address
+/// of the thread's 16 bytes in `y`, and `%s` that of its 16 bytes of shared memory.
 fn run(body: &str, threads: u32, engine: Engine) -> Vec<u8> {
     let text = format!(
         ".version 8.3\n.target sm_90\n.address_size 64\n.const .align 16 .b32 table[4] = {{7, 9, 11, 13}};
@@ -71,8 +70,7 @@ fn copies_of_a_uniform_source() {
                 check(&body);
             }
         }
-        // Two asynchronous copies precede one wait. Their destinations in shared memory are
-        // adjacent.
+        // Two asynchronous copies precede one wait. Their destinations in shared memory are adjacent.
         check(&format!(
             "{address} cp.async.ca.shared.global [%s], [%d2], 8; cp.async.ca.shared.global [%s+8], [%d2+16], 8; {WAIT}"
         ));

@@ -9,9 +9,8 @@ use halfbyte_runtime::{Arg, Engine, Launch, LaunchError, Program, Stats};
 
 use crate::common::{bytes, program};
 
-/// Kernels with one basic block: the name, the direction of `y`, and the assembly. R0 is the item's
-/// number. R1 is the byte offset of the item's element in `x` (address in UR0) and in `y` (address
-/// in UR2).
+/// Kernels with one basic block: the name, the direction of `y`, and the assembly. R0 is the item's number. R1 is the
+/// byte offset of the item's element in `x` (address in UR0) and in `y` (address in UR2).
 const KERNELS: [(&str, &str, &str); 6] = [
     (
         "in place",
@@ -157,8 +156,7 @@ fn relaunches_with_other_arguments() {
         (Engine::JIT, whole, -1, None),
         (Engine::JIT, whole, 0, None),
     ];
-    // First each kernel is launched several times in sequence. Then the kernels are launched
-    // alternately.
+    // First each kernel is launched several times in sequence. Then the kernels are launched alternately.
     let again = (0..programs.len()).flat_map(|kernel| launches.iter().map(move |launch| (kernel, launch)));
     let in_turn = launches.iter().flat_map(|launch| (0..programs.len()).map(move |kernel| (kernel, launch)));
     for (number, (kernel, &(engine, shape, beside, bad))) in (1..).zip(again.chain(in_turn)) {
@@ -167,8 +165,7 @@ fn relaunches_with_other_arguments() {
         let x = elements(number, bad);
         let start = bytes(&vec![number; items.saturating_add_signed(beside) as usize]);
         let launch = |engine| {
-            // The buffers are copied, so that their addresses differ from those of the previous
-            // launch.
+            // The buffers are copied, so that their addresses differ from those of the previous launch.
             let (x, mut y) = (x.clone(), start.clone());
             let mut args = vec![Arg::In(&x), Arg::Buffer(&mut y)];
             if *has_scalar {

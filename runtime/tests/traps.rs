@@ -4,8 +4,7 @@ use crate::common::{bytes, launch, program, run, trap};
 use halfbyte_isa::object::Loc;
 use halfbyte_runtime::{Access, Arg, Space, TrapKind};
 
-/// Launches one item with `x: in i32` and `y: inout i32`, of two 32-bit words each. Returns the
-/// message of the trap.
+/// Launches one item with `x: in i32` and `y: inout i32`, of two 32-bit words each. Returns the message of the trap.
 fn message(asm: &str) -> String {
     let asm = format!(
         "    ULDC.64 UR0, c[0x0][0x160] ;

@@ -31,8 +31,7 @@ fn threads_come_to_the_same() {
 
 #[test]
 fn threads_tell_of_the_lowest_trap() {
-    // The buffers are too short: the load of item 150,000 and the store of item 100,000 are out of
-    // bounds.
+    // The buffers are too short: the load of item 150,000 and the store of item 100,000 are out of bounds.
     let program = add(|_| {});
     let x = bytes(&vec![1; 150_000]);
     let launch = |threads: u16| {
@@ -60,8 +59,7 @@ fn guarded_stores_stay_out_of_buffers() {
     }
 }
 
-/// The program has a jump in the delay slot of another jump. There native code repeatedly returns
-/// to the interpreter.
+/// The program has a jump in the delay slot of another jump. There native code repeatedly returns to the interpreter.
 #[test]
 fn jumps_in_delay_slots() {
     let text = "
@@ -130,8 +128,7 @@ fn rows_by_an_address_that_words_move() {
     let x = bytes(&(0..64).collect::<Vec<u32>>());
     let mut y = vec![0; 256];
     run(&program, 16, &mut [Arg::In(&x), Arg::Buffer(&mut y)]).unwrap();
-    // In the last of 20 iterations, the store goes to the row that contains the word after the
-    // loaded ones.
+    // In the last of 20 iterations, the store goes to the row that contains the word after the loaded ones.
     let (stored, rest) = y.split_at(16 * 6);
     assert!(stored.chunks(16).all(|row| *row == x[..16]) && rest.iter().all(|&byte| byte == 0));
 }

@@ -246,8 +246,7 @@ fn loops_in_loops() {
     assert_eq!(words(&y), expected);
 }
 
-/// If two stores of an item write the same address, the later store in iteration order takes
-/// effect.
+/// If two stores of an item write the same address, the later store in iteration order takes effect.
 #[test]
 fn stores_of_an_item_are_made_in_order() {
     let text = "
@@ -263,8 +262,7 @@ fn stores_of_an_item_are_made_in_order() {
     stas $r3 $a1 0x4
     exit 0x0
 ";
-    // In its second iteration, one stream writes the address that the other stream writes in its
-    // first iteration.
+    // In its second iteration, one stream writes the address that the other stream writes in its first iteration.
     let first =
         Stream { scale: 8.into(), steps: vec![step(0, TripCount::Const(2), 0u32.wrapping_sub(4))], ..writes(0, 4, 24) };
     let first = Stream { index: constant(4), ..first };
@@ -342,8 +340,7 @@ fn scales_and_offsets() {
     assert_eq!(changed(|s| s.index = Affine { constant: 20u32.wrapping_neg(), ..param(0, 4) }, 3), [2, 3, 4]);
 }
 
-/// The program calls a function twice. The return address is that of the bundle after the delay
-/// slot.
+/// The program calls a function twice. The return address is that of the bundle after the delay slot.
 #[test]
 fn calls_and_delay_slots() {
     let text = "
@@ -394,8 +391,7 @@ fn the_budget_begins_anew_with_each_group() {
     let mut y = vec![0; 4 * 40];
     let mut args = [Arg::Scalar(5), Arg::In(&x), Arg::Buffer(&mut y)];
     let kernel = program.kernel("k").unwrap();
-    // The inner loop takes four backward branches for each item. The budget applies to each item
-    // separately.
+    // The inner loop takes four backward branches for each item. The budget applies to each item separately.
     let stats =
         kernel.launch(halfbyte_runtime::Launch { budget: 4, ..halfbyte_runtime::Launch::new(40, &mut args) }).unwrap();
     assert_eq!(stats.backward_branches, 40 * 4 + 39);

@@ -117,8 +117,7 @@ fn uniform(offset: i32) -> Stream {
     Stream { uniform: true, scale: 0.into(), offset, ..reads(1, 4, 20) }
 }
 
-/// All accesses of an iteration come before those of the next iteration, regardless of their
-/// streams.
+/// All accesses of an iteration come before those of the next iteration, regardless of their streams.
 #[test]
 fn loops_are_taken_trip_by_trip() {
     let text = "    exit 0x0\n    snop\n    snop";
@@ -244,14 +243,12 @@ fn calls_and_returns() {
         fault("snop\n    ret\n    snop"),
         "kernel `k`, item 0, word 0x7 `ret` (test.s:2:5): return without a call"
     );
-    // All 17 calls go forward, so no backward branch is taken. The call depth exceeds its limit by
-    // one.
+    // All 17 calls go forward, so no backward branch is taken. The call depth exceeds its limit by one.
     let mut calls: String = (1..=17).map(|k| format!("    call {:#x}\n    snop\n", 8 * k)).collect();
     calls += "    snop";
     let message = fault(&calls);
     assert_eq!(message, "kernel `k`, item 0, word 0x83 `call 0x88` (test.s:33:5): call depth exceeds 16");
-    // Returns count as backward branches, too. Each of eight functions calls the next function
-    // twice.
+    // Returns count as backward branches, too. Each of eight functions calls the next function twice.
     let mut doubling = String::new();
     for function in 0..8 {
         let next = 4 * 6 * (function + 1);

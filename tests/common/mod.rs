@@ -55,8 +55,7 @@ fn call(args: &[&str], input: &[u8], variables: &[(&str, &str)]) -> Called {
 }
 
 impl Called {
-    /// Asserts that the call failed with an exit code and a message on standard error, and without
-    /// a panic.
+    /// Asserts that the call failed with an exit code and a message on standard error, and without a panic.
     #[track_caller]
     pub fn fails(&self, code: i32, message: &str) {
         assert_eq!(self.code, code, "{}", self.err);

@@ -1,9 +1,8 @@
-//! A CUDA driver whose only device is the host. It implements the functions that the engine `cuda`
-//! calls, as `cuda.h` specifies them, and interprets the kernels. Tests use it to verify that the
-//! engine calls the driver correctly. It does not show how a GPU executes the kernels.
+//! A CUDA driver whose only device is the host. It implements the functions that the engine `cuda` calls, as `cuda.h`
+//! specifies them, and interprets the kernels. Tests use it to verify that the engine calls the driver correctly. It
+//! does not show how a GPU executes the kernels.
 //!
-//! The environment variable `CUDA_ON_HOST_CAPABILITY` is the compute capability of the device times
-//! ten.
+//! The environment variable `CUDA_ON_HOST_CAPABILITY` is the compute capability of the device times ten.
 #![allow(non_snake_case, clippy::unwrap_used, clippy::missing_safety_doc, missing_docs)]
 
 use std::collections::BTreeMap;
@@ -50,8 +49,7 @@ thread_local! {
     static FAULT: std::cell::Cell<c_int> = const { std::cell::Cell::new(SUCCESS) };
 }
 
-/// Calls a closure with the device if the thread's current context is that of the device. Otherwise
-/// returns an error.
+/// Calls a closure with the device if the thread's current context is that of the device. Otherwise returns an error.
 fn with(act: impl FnOnce(&mut Device) -> Result<(), c_int>) -> c_int {
     if CURRENT.get() != CONTEXT {
         return INVALID_CONTEXT;

@@ -1,5 +1,4 @@
-//! Tests of the memory space in the error of an invalid access, for computed addresses and for
-//! local memory.
+//! Tests of the memory space in the error of an invalid access, for computed addresses and for local memory.
 
 use serde_json::{Value, json};
 
@@ -17,8 +16,7 @@ fn ptx(compute: &str) -> Value {
     json!({"ptx": text, "grid": [1, 1, 1], "block": [1, 1, 1], "args": [zeros, zeros, zeros]})
 }
 
-/// Asserts that a launch fails with an error kind at a line number, with each of several sets of
-/// options.
+/// Asserts that a launch fails with an error kind at a line number, with each of several sets of options.
 #[track_caller]
 fn fails(line: &Value, kind: &str, number: u32, ways: &[&[&str]]) {
     for way in ways {

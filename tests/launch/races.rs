@@ -107,8 +107,7 @@ add.u32 %r2, %t, {shift}; rem.u32 %r2, %r2, %n; {} ld.{space}.u32 %r3, [{wide}3]
         Sample { what: "exchange", body, grid: 1, block, error: (!is_right).then_some(of.race) }
     }
 
-    /// Message passing: an item writes data and then a flag. Another item reads the flag and then
-    /// the data.
+    /// Message passing: an item writes data and then a flag. Another item reads the flag and then the data.
     fn message(&mut self, is_right: bool) -> Sample {
         let block = 4 + self.below(70) as u32;
         let (data, flag) = (self.space(), self.space());
@@ -320,8 +319,7 @@ setp.ne.u32 %p0, %t, {first}; @%p0 bra A; {one} A: {between} setp.ne.u32 %p1, %t
         Sample { what: "sizes", body, grid: 1, block, error: (!is_right).then_some(of.race) }
     }
 
-    /// Barriers that all remaining lanes of a warp reach, and barriers that some lanes do not
-    /// execute.
+    /// Barriers that all remaining lanes of a warp reach, and barriers that some lanes do not execute.
     fn barriers(&mut self, is_right: bool) -> Sample {
         let block = 8 + self.below(90) as u32;
         let lane = 1 + self.below(6);
@@ -433,8 +431,7 @@ ret;
     }
 }
 
-/// Half of the lanes skip a barrier at which the other lanes wait. Only engines that detect races
-/// report this.
+/// Half of the lanes skip a barrier at which the other lanes wait. Only engines that detect races report this.
 #[test]
 fn lanes_that_pass_a_barrier_are_named() {
     let text = ".version 7.8 .target sm_80 .address_size 64

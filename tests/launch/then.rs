@@ -25,8 +25,7 @@ kernel @sum(%a: in i32, %b: in i32, %k: i32, %y: out i32) {
 }
 ";
 
-/// The kernels of the launches, in PTX. The first one doubles each word, the second one adds 1 to
-/// each word.
+/// The kernels of the launches, in PTX. The first one doubles each word, the second one adds 1 to each word.
 const PTX: &str = ".version 8.0
 .target sm_80
 .address_size 64

@@ -1,5 +1,4 @@
-//! A C program that launches native functions. It reads the arguments from a file, and writes the
-//! buffers to another.
+//! A C program that launches native functions. It reads the arguments from a file, and writes the buffers to another.
 
 use std::fmt::Write;
 use std::fs;
@@ -91,8 +90,7 @@ fn places(calls: &[Call]) -> Vec<Vec<usize>> {
     calls.iter().map(|call| call.args.iter().map(&mut place).collect()).collect()
 }
 
-/// Builds the program in a folder with additional compiler options, and runs it under the given
-/// tools.
+/// Builds the program in a folder with additional compiler options, and runs it under the given tools.
 pub fn run(
     folder: &Path,
     tools: &Tools,

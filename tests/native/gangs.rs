@@ -1,5 +1,4 @@
-//! Kernels that do not stream. Objects run their items in gangs, and must agree with the
-//! interpreter.
+//! Kernels that do not stream. Objects run their items in gangs, and must agree with the interpreter.
 
 use halfbyte::Shape;
 use halfbyte::ir::witness::Random;

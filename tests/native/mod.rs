@@ -1,5 +1,4 @@
-//! Kernels as native objects, linked into programs in C and Rust. They must agree with the
-//! evaluator.
+//! Kernels as native objects, linked into programs in C and Rust. They must agree with the evaluator.
 
 mod alike;
 mod builds;
@@ -126,8 +125,7 @@ fn kernels_for_other_computers_leave_the_same_bits() {
     }
 }
 
-/// `cargo test native::every -- --ignored --nocapture` prints the number of kernels and the reasons
-/// of refusals.
+/// `cargo test native::every -- --ignored --nocapture` prints the number of kernels and the reasons of refusals.
 #[test]
 #[ignore = "takes minutes"]
 fn every_example_leaves_the_same_bits_on_every_computer() {
@@ -170,8 +168,7 @@ fn random_kernels_leave_the_same_bits_on_every_computer() {
         for first in (0..count).step_by(100) {
             let mut corpus = Corpus::default();
             (first..count.min(first + 100)).for_each(|number| corpus.draw(&mut mix, seed, number, &machine));
-            // The distance between buffers ensures that an out-of-bounds access does not reach
-            // another buffer.
+            // The distance between buffers ensures that an out-of-bounds access does not reach another buffer.
             let (some_kernels, some_launches, some_refused) = compared(corpus, tools, &["-DAPART=65536"], &[]);
             kernels += some_kernels;
             launches += some_launches;

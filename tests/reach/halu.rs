@@ -51,8 +51,7 @@ const UNREACHED: &[Unreached] = &[
     ("ULDC_32", "the same"),
 ];
 
-/// Returns a kernel with accesses at computed addresses and with narrow parameters, neither of
-/// which a witness has.
+/// Returns a kernel with accesses at computed addresses and with narrow parameters, neither of which a witness has.
 fn pointers(ty: &str) -> String {
     format!(
         "kernel @k(%x: in {ty}, %m: i16, %n: i16, %y: out {ty}) {{\n^entry:\n  %i = item_id\n  %s = const.i32 16\n  \
@@ -98,16 +97,14 @@ fn more(reach: &mut Reach<Halu>) {
     }
 }
 
-/// An instruction as an intrinsic: the template, the types of its operands, and the type of its
-/// result.
+/// An instruction as an intrinsic: the template, the types of its operands, and the type of its result.
 struct Template {
     text: String,
     operands: Vec<&'static str>,
     result: &'static str,
 }
 
-/// Returns the template of an intrinsic for an instruction, with placeholders in place of
-/// registers.
+/// Returns the template of an intrinsic for an instruction, with placeholders in place of registers.
 fn template(mut inst: Inst) -> Template {
     let (mut names, mut operands, mut result) = (Vec::new(), Vec::new(), None);
     let scalar = inst.row().operands.iter().find_map(|operand| match operand.kind {

@@ -1,8 +1,6 @@
-//! HALU kernels from which collective instructions, accesses to declared arrays and atomic
-//! operations are generated.
+//! HALU kernels from which collective instructions, accesses to declared arrays and atomic operations are generated.
 
-/// Returns a kernel that loads from and stores to an array, by the name of the array and at a
-/// computed address.
+/// Returns a kernel that loads from and stores to an array, by the name of the array and at a computed address.
 fn array(space: &str, ty: &str, bytes: u32) -> String {
     format!(
         "kernel @k(%x: in {ty}, %y: out {ty}) {{\n  {space} %s: {ty}[8]\n^entry:\n  %l = local_id\n  %a = load %x[%l]\n  \

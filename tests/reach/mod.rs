@@ -1,6 +1,5 @@
-//! Tests that the compiler can generate every instruction and every modifier, by a selection rule
-//! or by an intrinsic. `docs/reach/` lists a source for each of them, and `HALFBYTE_BLESS=1 cargo
-//! test reach` updates these pages.
+//! Tests that the compiler can generate every instruction and every modifier, by a selection rule or by an intrinsic.
+//! `docs/reach/` lists a source for each of them, and `HALFBYTE_BLESS=1 cargo test reach` updates these pages.
 
 mod halu;
 mod halu_groups;
@@ -135,16 +134,14 @@ struct SourceOption {
     test: String,
 }
 
-/// Name of an opcode that is not generated, or of a modifier that is not generated for any opcode,
-/// and the reason.
+/// Name of an opcode that is not generated, or of a modifier that is not generated for any opcode, and the reason.
 type Unreached = (&'static str, &'static str);
 
 /// A source for each opcode, and a source for each modifier of each mnemonic.
 struct Reach<I: Isa> {
     forms: Vec<(I::Opcode, Option<SourceOption>)>,
     modifiers: BTreeMap<(&'static str, String), Option<SourceOption>>,
-    /// Instruction words that belong to no op, such as those of a prologue or of an edge, with
-    /// their sources.
+    /// Instruction words that belong to no op, such as those of a prologue or of an edge, with their sources.
     put_off: Vec<(u128, SourceOption)>,
 }
 
@@ -158,8 +155,7 @@ impl<I: Isa> Reach<I> {
         Reach { forms, modifiers: modifiers.collect(), put_off: Vec::new() }
     }
 
-    /// Records a source for the opcode and the modifiers of an instruction word that have no source
-    /// yet.
+    /// Records a source for the opcode and the modifiers of an instruction word that have no source yet.
     fn note(&mut self, word: u128, source: impl Fn() -> SourceOption) {
         let Some(opcode) = I::opcode(word) else { return };
         let Some((_, form)) = self.forms.iter_mut().find(|(op, _)| *op == opcode) else { return };
@@ -241,8 +237,7 @@ impl<I: Isa> Reach<I> {
         }
     }
 
-    /// Asserts that everything has a source except the listed exceptions, and that the page is up
-    /// to date.
+    /// Asserts that everything has a source except the listed exceptions, and that the page is up to date.
     fn is_complete(&self, unreached: &[Unreached], page: &str) {
         let forms = self.forms.iter().filter(|(_, source)| source.is_none()).map(|(op, _)| I::name(*op).to_string());
         let modifiers = self.modifiers.iter().filter(|(_, source)| source.is_none());

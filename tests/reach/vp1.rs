@@ -1,6 +1,5 @@
-//! Sources from which the instructions of VP1's vector and scalar units are generated: witnesses of
-//! rules, text tests and examples. For all other instructions, the source is a sequence of random
-//! instructions in intrinsics.
+//! Sources from which the instructions of VP1's vector and scalar units are generated: witnesses of rules, text tests
+//! and examples. For all other instructions, the source is a sequence of random instructions in intrinsics.
 
 use std::path::Path;
 

@@ -1,5 +1,4 @@
-//! Random VP1 instructions in intrinsics, with further instructions that make their effects
-//! visible.
+//! Random VP1 instructions in intrinsics, with further instructions that make their effects visible.
 
 use halfbyte::ir::witness::Random;
 use halfbyte::isa::row::{OperandKind, RegFile};
@@ -32,8 +31,7 @@ pub struct Sequence {
     pub result: RegFile,
 }
 
-/// First bundles of each sequence, which initialise all flags, `$vx` and `$va`. The last one writes
-/// `$va`.
+/// First bundles of each sequence, which initialise all flags, `$vx` and `$va`. The last one writes `$va`.
 const BEFORE: [&str; 12] = [
     "mov $vx $v13",
     "mov $r0 0x1234",
@@ -57,8 +55,7 @@ pub fn sequences(op: Opcode, wanted: Option<(Field, u64)>, random: &mut Random) 
     let flags = pick(random, &[0, 1, 2, 3, f::NO_FLAGS]);
     // The instruction selects a bit of `$c` that the scalar unit writes, or a constant bit.
     let bit = pick(random, &[0, 1, 2, 3, 4, 5, 6, 7, f::PLAIN, f::ALWAYS]);
-    // The number of the third register also encodes other properties of the instruction, so several
-    // numbers are tested.
+    // The number of the third register also encodes other properties of the instruction, so several numbers are tested.
     let third = pick(random, &[4, 5, 7, 9, 11, 12, 14, 15]);
     let values = [(f::DST, 0), (f::SRC1, 4), (f::SRC2, 8), (f::SRC3, third), (f::CDST, flags), (f::SLCT, bit)];
     let registers = inst.registers();
@@ -82,8 +79,7 @@ pub fn sequences(op: Opcode, wanted: Option<(Field, u64)>, random: &mut Random) 
         inst.set(field, value);
     }
     let own = inst.to_string();
-    // The effect of an instruction that accesses another memory is unknown, so it is treated like a
-    // nop.
+    // The effect of an instruction that accesses another memory is unknown, so it is treated like a nop.
     let profile = Profile::of(inst).unwrap_or(Profile::of(Inst::new(Opcode::SNOP)).unwrap());
     let (half, spread) = (pick(random, &["sf", "zf"]), random.bits() % 8);
     let bundle = if profile.uses_forwarded_factors() || profile.uses_forwarded_flags() {

@@ -52,9 +52,8 @@ pub(super) fn browse(page: &str, size: &str, hash: &str, script: &str) -> Option
     Some(result.replace("&gt;", ">").replace("&lt;", "<").replace("&amp;", "&"))
 }
 
-/// Opens pages in frames of the given sizes, because a window of a browser has a minimum width. The
-/// script is executed for each frame, whose window is `frame`. Returns the results, one for each
-/// line.
+/// Opens pages in frames of the given sizes, because a window of a browser has a minimum width. The script is executed
+/// for each frame, whose window is `frame`. Returns the results, one for each line.
 pub(super) fn browse_frames(pages: &[&str], sizes: &[(u32, u32)], script: &str) -> Option<String> {
     let mut all = String::from("<body>");
     for page in pages {

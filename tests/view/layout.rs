@@ -6,8 +6,7 @@ use super::page_of;
 /// Window sizes in pixels of a phone, a tablet, a laptop and a desktop screen.
 const SIZES: [(u32, u32); 4] = [(390, 844), (768, 1024), (1280, 900), (1920, 1080)];
 
-/// A script that returns faults of the layout: overlapping parts, parts outside of the window, and
-/// unused space.
+/// A script that returns faults of the layout: overlapping parts, parts outside of the window, and unused space.
 const FAULTS: &str = "
     const faults = [];
     const shown = selector => [...page.querySelectorAll(selector)].filter(part => part.getClientRects().length > 0);

@@ -4,8 +4,7 @@ use super::browser::browse;
 use super::page_of;
 use crate::common::{halfbyte, halfbyte_on};
 
-/// A script that returns the number of highlighted lines of each visible stage, and the first of
-/// these lines.
+/// A script that returns the number of highlighted lines of each visible stage, and the first of these lines.
 const LIT: &str = "return [...document.querySelectorAll('.view:not([hidden]) .stage')].map(stage => { \
      const lines = [...stage.querySelectorAll('ol:not([hidden]) > .on')]; \
      return lines.length + ' ' + (lines[0]?.querySelector('code').textContent.trim() ?? stage.querySelector('output').textContent); \

@@ -42,8 +42,7 @@ fn refusals_are_folded() {
     assert_eq!(seen, "0 | 1 false vp1 refuses @bad: 2 reasons at 3 places | true | true 3 | #at=13:3");
 }
 
-/// The page shows the rule of a selected instruction. For a pinned instruction, it shows the same
-/// reasons as `explain`.
+/// The page shows the rule of a selected instruction. For a pinned instruction, it shows the same reasons as `explain`.
 #[test]
 fn rules_are_named_and_explained() {
     let script = "const line = stage('selected').querySelector('li[data-k=\"56:3\"]'); say(line.querySelector('.r').textContent); \
@@ -84,8 +83,7 @@ fn passes_are_explained() {
     assert!(seen.contains(&format!("canon: rewritten by {rule}lower/rules/")), "{seen}");
 }
 
-/// The page compares any two stages of the IR line by line. The address of the page can request a
-/// comparison.
+/// The page compares any two stages of the IR line by line. The address of the page can request a comparison.
 #[test]
 fn passes_are_compared() {
     let script = "const [pick, base] = ['.pass', '.base'].map(name => stage('lowered').querySelector(name)); \
@@ -128,8 +126,7 @@ fn comments_and_digits_are_folded() {
     assert_eq!(seen, expected);
 }
 
-/// `/` starts a search in all panes; Enter moves to the next or previous match, and a counter shows
-/// the current match.
+/// `/` starts a search in all panes; Enter moves to the next or previous match, and a counter shows the current match.
 #[test]
 fn all_panes_are_searched() {
     let script = "const box = document.getElementById('search'); const count = () => document.getElementById('found').textContent; \

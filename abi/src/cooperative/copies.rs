@@ -22,8 +22,7 @@ pub struct AsyncCopy {
 /// Pending asynchronous copies of the items of a group.
 #[derive(Default)]
 pub(super) struct Copies {
-    /// Pending copies, each with the number of its copy group. Each item numbers its copy groups
-    /// from 0.
+    /// Pending copies, each with the number of its copy group. Each item numbers its copy groups from 0.
     begun: Vec<(AsyncCopy, u32)>,
     /// Number of copy groups that each item of the group has committed.
     closed: Vec<u32>,
@@ -48,9 +47,8 @@ impl Copies {
         *self.closed(local) += 1;
     }
 
-    /// Completes and returns the copies that an item waits for. If `but` is `None`, the item waits
-    /// for all its copies. Otherwise it does not wait for its newest `but` committed groups and its
-    /// uncommitted copies.
+    /// Completes and returns the copies that an item waits for. If `but` is `None`, the item waits for all its copies.
+    /// Otherwise it does not wait for its newest `but` committed groups and its uncommitted copies.
     pub(super) fn wait(&mut self, local: u32, item: u32, but: Option<u32>) -> Vec<AsyncCopy> {
         let closed = *self.closed(local);
         let is_awaited = |&(copy, group): &(AsyncCopy, u32)| {

@@ -86,8 +86,7 @@ struct Region {
     depth: u32,
     /// Number of the last executed branch with this reconvergence point.
     branch: u32,
-    /// Hash of the successors taken at all branches of the region. In a loop, a region has several
-    /// branches.
+    /// Hash of the successors taken at all branches of the region. In a loop, a region has several branches.
     taken: u64,
     /// Number of inner regions that have ended since the region's last branch.
     ended: u32,
@@ -105,8 +104,7 @@ impl Default for Path {
 }
 
 impl Path {
-    /// Enters the region that begins at a branch, or extends the current region if the branch
-    /// belongs to its loop.
+    /// Enters the region that begins at a branch, or extends the current region if the branch belongs to its loop.
     pub(super) fn branch(&mut self, Branch { inst, taken, join, depth }: Branch) {
         let is_first = self.0.len() == 1;
         match self.0.last_mut() {
@@ -187,8 +185,7 @@ mod tests {
 
     #[test]
     fn post_dominators_of_branches_and_loops() {
-        // A branch with two successors, the block where they join, a block that loops to itself,
-        // and an infinite loop.
+        // A branch with two successors, the block where they join, a block that loops to itself, and an infinite loop.
         let graph = [vec![1, 2], vec![3], vec![3], vec![3, 4], vec![5, 6], vec![5], vec![]];
         let expected = [Some(3), Some(3), Some(3), Some(4), Some(6), None, None];
         assert_eq!(post_dominators(&graph), expected);

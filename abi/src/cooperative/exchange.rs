@@ -124,8 +124,7 @@ const fn is_nan(value: u32) -> bool {
     value & 0x7fff_ffff > 0x7f80_0000
 }
 
-/// Maps the bits of an f32 to an integer, so that integers compare like the f32 values, with -0
-/// before +0.
+/// Maps the bits of an f32 to an integer, so that integers compare like the f32 values, with -0 before +0.
 const fn order_key(value: u32) -> u32 {
     if value >> 31 == 0 { value | 1 << 31 } else { !value }
 }

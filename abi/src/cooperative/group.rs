@@ -42,8 +42,7 @@ type Asked = Option<(u32, SubgroupOp<u32, bool>, u32)>;
 pub struct Group {
     states: Vec<State>,
     barriers: [Arrivals; BARRIERS as usize],
-    /// `true` if an item has started to wait or has ended since the last call of
-    /// [`Group::complete_ready`].
+    /// `true` if an item has started to wait or has ended since the last call of [`Group::complete_ready`].
     is_new: bool,
 }
 
@@ -79,15 +78,13 @@ pub enum SyncError {
         /// Number of items that the barrier waits for, if the instruction specifies a number.
         count: Option<u32>,
     },
-    /// Items of a subgroup execute different instructions for an aligned barrier, or some items
-    /// never reach a barrier.
+    /// Items of a subgroup execute different instructions for an aligned barrier, or some items never reach a barrier.
     #[error("waits at a barrier that other items never reach")]
     BarrierDivergence,
     /// Some lanes of the operation's mask never execute the operation.
     #[error("waits for lanes of its subgroup that never execute the operation")]
     SubgroupDivergence,
-    /// The operation's mask does not include the lane itself, or the mask of an `elect` includes a
-    /// lane that has ended.
+    /// The operation's mask does not include the lane itself, or the mask of an `elect` includes a lane that has ended.
     #[error(
         "the mask {mask:#x} of lane {lane} must include the lane itself, and for an election no lane that has exited"
     )]
@@ -179,9 +176,8 @@ impl Group {
         self.states.iter().all(|state| matches!(state, State::Runs)) && self.barriers.iter().all(is_empty)
     }
 
-    /// Returns the lowest item that has not ended, in a group that cannot continue. The item either
-    /// waits or polls memory that no item writes. `place` returns the instruction with which an
-    /// item polls.
+    /// Returns the lowest item that has not ended, in a group that cannot continue. The item either waits or polls
+    /// memory that no item writes. `place` returns the instruction with which an item polls.
     pub fn find_deadlocked_item(&self, place: impl Fn(u32) -> u32) -> DeadlockedItem {
         let asks = (0..self.states.len() as u32).find(|&item| self.runs(item));
         let parties = self.parties(0..self.states.len() as u32, place);
@@ -194,8 +190,7 @@ impl Group {
         }
     }
 
-    /// Returns the lowest waiting item, with the error that its wait never ends. Called if no item
-    /// can continue.
+    /// Returns the lowest waiting item, with the error that its wait never ends. Called if no item can continue.
     pub fn lowest_waiting_item(&self) -> Option<InvalidSync> {
         let waits = self.states.iter().zip(0..).find_map(|(state, item)| match state {
             State::Waits { meeting, .. } => Some((item, meeting)),
@@ -210,9 +205,8 @@ impl Group {
         })
     }
 
-    /// Returns the items of a range that have not ended. Items with the same wait condition and
-    /// instruction form one entry. Running items poll memory at the instruction that `place`
-    /// returns.
+    /// Returns the items of a range that have not ended. Items with the same wait condition and instruction form one
+    /// entry. Running items poll memory at the instruction that `place` returns.
     fn parties(&self, items: Range<u32>, place: impl Fn(u32) -> u32) -> Vec<WaitingItems> {
         let mut parties: Vec<WaitingItems> = Vec::new();
         for item in items {
@@ -303,8 +297,7 @@ impl Group {
         of.filter(|(state, _)| !matches!(state, State::Ended)).map(|(state, item)| (item, state))
     }
 
-    /// Records the arrival of a subgroup at a barrier, once all its items that have not ended wait
-    /// at the barrier.
+    /// Records the arrival of a subgroup at a barrier, once all its items that have not ended wait at the barrier.
     fn arrive(
         &mut self,
         first: u32,
@@ -442,8 +435,7 @@ impl Group {
                 return refuse(SyncError::NotInMask { lane, mask });
             }
             let is_active = exchange == SubgroupOp::Active;
-            // A `Collective` operation needs all lanes of the mask at one instruction, including
-            // lanes that have ended.
+            // A `Collective` operation needs all lanes of the mask at one instruction, including lanes that have ended.
             let is_collective = exchange == SubgroupOp::Collective;
             let takes_part = |slot: &Asked| {
                 slot.is_some_and(|(other, of, at)| {

@@ -1,9 +1,8 @@
 //! Barriers and collective operations of the items of a group, and detection of data races.
 //!
-//! [`Group`] tracks the state of the items of a group for every engine that executes items. It
-//! records waiting items, completes barriers and collective operations, and resumes their items.
-//! [`RaceDetector`] tracks the happens-before order of memory accesses, and finds pairs of
-//! conflicting accesses that are not ordered.
+//! [`Group`] tracks the state of the items of a group for every engine that executes items. It records waiting items,
+//! completes barriers and collective operations, and resumes their items. [`RaceDetector`] tracks the happens-before
+//! order of memory accesses, and finds pairs of conflicting accesses that are not ordered.
 
 mod copies;
 mod divergence;
@@ -44,8 +43,7 @@ pub enum SyncOp<W: Copy, P: Copy> {
         count: Option<W>,
         /// Kind of barrier operation.
         of: BarrierOp<P>,
-        /// `true` if the program guarantees that all items of a subgroup execute the same barrier
-        /// instruction.
+        /// `true` if the program guarantees that all items of a subgroup execute the same barrier instruction.
         aligned: bool,
     },
     /// Operation in which items of a subgroup wait for the lanes of a mask.
@@ -81,8 +79,7 @@ pub enum BarrierOp<P: Copy> {
 /// Collective operation of lanes of a subgroup.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SubgroupOp<W: Copy, P: Copy> {
-    /// Synchronisation only. Earlier memory accesses of each lane become visible to the other
-    /// lanes.
+    /// Synchronisation only. Earlier memory accesses of each lane become visible to the other lanes.
     None,
     /// Shuffle: each lane reads the value of another lane.
     Shuffle {
@@ -98,8 +95,7 @@ pub enum SubgroupOp<W: Copy, P: Copy> {
     },
     /// Vote on a predicate.
     Vote(Vote, P),
-    /// Match: the mask of lanes that have the same value as this lane, or a test whether all lanes
-    /// have the same value.
+    /// Match: the mask of lanes that have the same value as this lane, or a test whether all lanes have the same value.
     Match {
         /// `true` to test whether all lanes have the same value.
         all: bool,

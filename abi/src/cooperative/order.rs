@@ -7,8 +7,7 @@ use std::sync::Arc;
 
 use super::{MemOrder, Scope, Strength};
 
-/// A vector clock: for each group and each item of the group, the latest clock value that happens
-/// before.
+/// A vector clock: for each group and each item of the group, the latest clock value that happens before.
 #[derive(Clone, Default, Debug)]
 pub(super) struct VectorClock(Vec<(u32, Arc<[u32]>)>);
 
@@ -24,8 +23,7 @@ impl VectorClock {
     }
 
     fn of(&self, group: u32) -> Option<&Arc<[u32]>> {
-        // There is nearly always one group. Otherwise there are few groups, so a linear search is
-        // fast.
+        // There is nearly always one group. Otherwise there are few groups, so a linear search is fast.
         self.0.iter().find(|(of, _)| *of == group).map(|(_, clocks)| clocks)
     }
 
@@ -63,8 +61,7 @@ pub(super) struct Release {
     /// Group of the releasing item.
     pub group: u32,
     pub scope: Scope,
-    /// Size in bytes of the written elements. An access to elements of another size does not
-    /// acquire the release.
+    /// Size in bytes of the written elements. An access to elements of another size does not acquire the release.
     pub bytes: u32,
 }
 
@@ -79,15 +76,12 @@ impl Release {
 /// Position of an item in the happens-before order.
 #[derive(Clone, Debug)]
 pub(super) struct ItemClock {
-    /// Clock of the item, which advances at each release, fence and barrier that other items can
-    /// acquire from.
+    /// Clock of the item, which advances at each release, fence and barrier that other items can acquire from.
     pub now: u32,
     pub known: VectorClock,
-    /// Vector clock and scope of the last release fence. A load that reads a write after the fence
-    /// acquires them.
+    /// Vector clock and scope of the last release fence. A load that reads a write after the fence acquires them.
     fenced: Option<(VectorClock, Scope)>,
-    /// Releases whose values relaxed loads have read. A later acquire fence acquires these
-    /// releases.
+    /// Releases whose values relaxed loads have read. A later acquire fence acquires these releases.
     read: Vec<(Arc<Release>, Scope)>,
 }
 

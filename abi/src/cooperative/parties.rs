@@ -4,8 +4,7 @@ use std::fmt;
 
 use crate::{Loc, Shape};
 
-/// Items that wait at one instruction for the same condition, or that have passed a barrier at
-/// which other items wait.
+/// Items that wait at one instruction for the same condition, or that have passed a barrier at which other items wait.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WaitingItems {
     /// Numbers of the items in the group, in ascending order.

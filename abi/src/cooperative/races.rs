@@ -37,8 +37,7 @@ pub struct AccessInfo {
     pub writes: bool,
     /// `true` for a read or a read-modify-write.
     pub reads: bool,
-    /// Strength of a strong access, which is an atomic, volatile, relaxed or ordered access; `None`
-    /// for a weak access.
+    /// Strength of a strong access, which is an atomic, volatile, relaxed or ordered access; `None` for a weak access.
     pub strong: Option<Strength>,
 }
 
@@ -151,8 +150,7 @@ impl RaceDetector {
         self.copies.begin(self.local(copy.item), copy);
     }
 
-    /// Forms a copy group of the asynchronous copies that an item has started since its last
-    /// commit.
+    /// Forms a copy group of the asynchronous copies that an item has started since its last commit.
     pub fn commit_copies(&mut self, item: u32) {
         self.copies.close(self.local(item));
     }
@@ -231,8 +229,7 @@ impl RaceDetector {
                     }
                     release_with(releases, released);
                 }
-                // A relaxed atomic operation preserves the byte's earlier releases; a relaxed store
-                // discards them.
+                // A relaxed atomic operation preserves the byte's earlier releases; a relaxed store discards them.
                 None if joins => {}
                 None => {
                     if let (_, Some(lists)) = shadow.byte(at) {
@@ -283,9 +280,8 @@ impl RaceDetector {
         self.paths.get_mut(local as usize)
     }
 
-    /// Finds a waiting item of a subgroup that another lane has passed. Returns the first such
-    /// item, the lane, and the branch at which they diverged. All item numbers are within the
-    /// group; `first` is the first item of the subgroup.
+    /// Finds a waiting item of a subgroup that another lane has passed. Returns the first such item, the lane, and the
+    /// branch at which they diverged. All item numbers are within the group; `first` is the first item of the subgroup.
     pub(super) fn passed(&self, waiting: &[u32], first: u32) -> Option<(u32, u32, u32)> {
         let paths = self.paths.get(first as usize..)?;
         let lanes: Vec<&Path> = paths.iter().take(SUBGROUP as usize).collect();
@@ -357,8 +353,7 @@ fn accesses(copy: AsyncCopy) -> (Access, Access) {
     ((from, touch(false)), (to, touch(true)))
 }
 
-/// Adds a release to a list. If the last entry has the same group, scope and size, merges the
-/// release with it.
+/// Adds a release to a list. If the last entry has the same group, scope and size, merges the release with it.
 fn release_with(releases: &mut Vec<Arc<Release>>, released: &Arc<Release>) {
     let key = |of: &Release| (of.group, of.scope, of.bytes);
     let is_alike = |last: &Arc<Release>| key(last) == key(released);
@@ -376,8 +371,7 @@ fn are_morally_strong(a: AccessRecord, b: AccessRecord, size: u32) -> bool {
     a.is_strong() && b.is_strong() && a.size() == b.size() && is_in_scope
 }
 
-/// Returns the write that a strong access to an element observes or makes, as a position in a chain
-/// of writes.
+/// Returns the write that a strong access to an element observes or makes, as a position in a chain of writes.
 fn link_of(
     shadow: &mut Shadow,
     element: Range<usize>,
@@ -389,8 +383,7 @@ fn link_of(
     for at in element.clone().filter(|_| touch.reads) {
         let of_byte = shadow.byte(at).1.and_then(|lists| lists.last);
         let of_byte = of_byte.filter(|write| are_morally_strong(write.note, note, size)).and_then(|write| write.link);
-        // If the bytes of an element come from several writes, its value is not the value of any
-        // single write.
+        // If the bytes of an element come from several writes, its value is not the value of any single write.
         if at != element.start && of_byte != last {
             last = None;
             break;
@@ -406,8 +399,7 @@ fn link_of(
     }
 }
 
-/// Returns an earlier access to a byte that races with the current access, and `true` if the
-/// earlier access writes.
+/// Returns an earlier access to a byte that races with the current access, and `true` if the earlier access writes.
 fn find_racing_access(
     shadow: &mut Shadow,
     at: usize,
@@ -427,8 +419,7 @@ fn find_racing_access(
     }
     let lists: &Lists = lists?;
     let Lists { reads, strong_writes, strong_reads, are_of_group, sizes, .. } = lists;
-    // Strong accesses of equal size do not race with each other if their scope is at least the
-    // device.
+    // Strong accesses of equal size do not race with each other if their scope is at least the device.
     let is_like_all = note.is_strong() && !note.is_of_group() && !are_of_group && sizes & !(1 << note.size()) == 0;
     if !is_like_all {
         let observed = OnceCell::new();

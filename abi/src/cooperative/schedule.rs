@@ -1,9 +1,8 @@
 //! Execution order of items and of groups.
 //!
-//! The scheduler runs one item after another. Each item runs up to and including its next strong
-//! memory access. Lanes of a warp that have not diverged make the same number of strong accesses.
-//! In ascending order, the lanes therefore execute each access one after another in lane order. No
-//! lane continues before the last lane has executed the access.
+//! The scheduler runs one item after another. Each item runs up to and including its next strong memory access. Lanes
+//! of a warp that have not diverged make the same number of strong accesses. In ascending order, the lanes therefore
+//! execute each access one after another in lane order. No lane continues before the last lane has executed the access.
 
 /// Order in which the scheduler runs items.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -15,8 +14,7 @@ pub enum Schedule {
     Descending,
     /// A different pseudorandom permutation in each round, generated from this seed.
     Shuffled(u64),
-    /// Each item runs to its next barrier or collective operation, as if lanes of a warp were never
-    /// in lockstep.
+    /// Each item runs to its next barrier or collective operation, as if lanes of a warp were never in lockstep.
     RunOn {
         /// `true` if the highest item runs first.
         descending: bool,
@@ -28,8 +26,7 @@ pub enum Schedule {
 const MAX_STRONG_ACCESSES: u32 = 256;
 
 impl Schedule {
-    /// Schedules whose results are compared. Different results mean that a kernel depends on the
-    /// execution order.
+    /// Schedules whose results are compared. Different results mean that a kernel depends on the execution order.
     pub const ALL: [Schedule; 5] = [
         Schedule::Ascending,
         Schedule::Descending,

@@ -115,8 +115,7 @@ pub(super) struct Lists {
 }
 
 impl Lists {
-    /// Removes all accesses. They happen before the current access, so no later access can race
-    /// with them alone.
+    /// Removes all accesses. They happen before the current access, so no later access can race with them alone.
     pub(super) fn forget(&mut self) {
         self.reads.clear();
         self.strong_writes.clear();
@@ -212,8 +211,7 @@ pub(super) fn keep_linked(list: &mut Vec<StrongAccess>, new: StrongAccess) {
 }
 
 impl StrongAccess {
-    /// Returns `true` if two accesses by the same item have equal strength. They can still observe
-    /// different writes.
+    /// Returns `true` if two accesses by the same item have equal strength. They can still observe different writes.
     fn is_alike(&self, other: &StrongAccess) -> bool {
         self.note.item == other.note.item && self.note.strength() == other.note.strength()
     }

@@ -14,8 +14,7 @@ words! {
 }
 
 words! {
-    /// Scope of an access or fence: the set of items for which the access is atomic and orders
-    /// other accesses.
+    /// Scope of an access or fence: the set of items for which the access is atomic and orders other accesses.
     #[derive(PartialOrd, Ord, Default)]
     Scope {
         Group "group" "The items of the group.",

@@ -56,8 +56,7 @@ impl Run {
     }
 }
 
-/// Returns `true` if a sequence of accesses races. Checks that the result is the same in shared
-/// memory and in a buffer.
+/// Returns `true` if a sequence of accesses races. Checks that the result is the same in shared memory and in a buffer.
 fn races(what: impl Fn(&mut Run)) -> bool {
     let [shared, global] = [SharedLocation::Shared, SharedLocation::Buffer(2)].map(|place| {
         let mut run = Run::of(place);
@@ -195,8 +194,7 @@ fn strong_accesses_race_with_weak_accesses() {
     assert!(races(|run| [run.atomic(0, X, Relaxed, Scope::Device), run.read(1, X)].into_iter().collect()));
     assert!(races(|run| [run.write(0, X), run.atomic(1, X, Relaxed, Scope::Device)].into_iter().collect()));
     assert!(races(|run| [run.read(0, X), run.atomic(1, X, Relaxed, Scope::Device)].into_iter().collect()));
-    // A weak access by an item that is ordered after only one of two atomic operations races with
-    // the other operation.
+    // A weak access by an item that is ordered after only one of two atomic operations races with the other operation.
     assert!(races(|run| {
         run.atomic(0, X, Relaxed, Scope::Device);
         run.atomic(1, X, Relaxed, Scope::Device);
@@ -209,8 +207,7 @@ const CHANGE: [bool; 2] = [true, true];
 const STORE: [bool; 2] = [false, true];
 const LOAD: [bool; 2] = [true, false];
 
-/// The last of four items to increment a counter reads the data of the others and resets the
-/// counter with a weak store.
+/// The last of four items to increment a counter reads the data of the others and resets the counter with a weak store.
 #[test]
 fn the_last_item_may_reset_the_counter() {
     let last = |fences: bool, reads: bool| {
@@ -410,8 +407,7 @@ fn device_scope_orders_items_of_different_groups() {
     assert!(!run.races());
 }
 
-/// Runs a group in which each item waits for an operation or ends. Returns the results of the
-/// operations.
+/// Runs a group in which each item waits for an operation or ends. Returns the results of the operations.
 fn meet(items: u32, asks: impl Fn(u32) -> Option<SyncOp<u32, bool>>) -> Result<Vec<Option<[u64; 2]>>, SyncError> {
     let mut group = Group::new(items);
     let mut given = vec![None; items as usize];

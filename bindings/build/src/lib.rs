@@ -45,8 +45,7 @@ pub enum Error {
         /// The error of the operating system.
         error: io::Error,
     },
-    /// A kernel file cannot be read. It must be a regular file within the folder, after symbolic
-    /// links are resolved.
+    /// A kernel file cannot be read. It must be a regular file within the folder, after symbolic links are resolved.
     #[error("{}: {error}", path.display())]
     Input {
         /// The path of the file.
@@ -68,8 +67,7 @@ pub enum Error {
     /// A folder contains no kernel files.
     #[error("{}: the folder has no *.hb or *.ptx files", .0.display())]
     Empty(PathBuf),
-    /// A source text has errors, or a kernel cannot be compiled. The string is a report that quotes
-    /// the source lines.
+    /// A source text has errors, or a kernel cannot be compiled. The string is a report that quotes the source lines.
     #[error("{0}")]
     Report(String),
     /// Two kernels have the same name.
@@ -127,17 +125,15 @@ impl Build {
         Build { folder: folder.as_ref().to_owned(), cpu: None, options: Options::default() }
     }
 
-    /// Sets the minimum CPU that the code runs on, by Cranelift's name, such as `x86-64-v3`. The
-    /// command `halfbyte compile --cpu` takes the same names. By default the code runs on every CPU
-    /// of the target.
+    /// Sets the minimum CPU that the code runs on, by Cranelift's name, such as `x86-64-v3`. The command `halfbyte
+    /// compile --cpu` takes the same names. By default the code runs on every CPU of the target.
     #[must_use]
     pub fn cpu(mut self, cpu: impl Into<String>) -> Build {
         self.cpu = Some(cpu.into());
         self
     }
 
-    /// Sets the maximum number of backward branches that one work item may take. The default is
-    /// 2^20.
+    /// Sets the maximum number of backward branches that one work item may take. The default is 2^20.
     #[must_use]
     pub fn budget(mut self, branches: u64) -> Build {
         self.options.budget = branches;

@@ -16,8 +16,7 @@ use crate::ffi;
 pub enum Status {
     /// The call succeeded.
     Ok = 0,
-    /// An argument of the call is invalid: a null pointer, an invalid length, or an unknown
-    /// constant.
+    /// An argument of the call is invalid: a null pointer, an invalid length, or an unknown constant.
     InvalidArgument = 1,
     /// A source text has errors.
     Parse = 2,
@@ -183,8 +182,7 @@ pub unsafe extern "C" fn halfbyte_error_line(error: *const Error) -> u32 {
     unsafe { error.as_ref() }.map_or(0, |error| error.line)
 }
 
-/// Returns the column of the error in characters, counted from 1, or 0 if the error has no
-/// position.
+/// Returns the column of the error in characters, counted from 1, or 0 if the error has no position.
 ///
 /// # Safety
 /// As halfbyte_error_status.

@@ -1,5 +1,4 @@
-//! Conversions between C and Rust: pointers that may be null, lengths, and panics, which must not
-//! unwind into C.
+//! Conversions between C and Rust: pointers that may be null, lengths, and panics, which must not unwind into C.
 
 use std::ffi::{CStr, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -7,9 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use crate::HALFBYTE_TO_NUL;
 use crate::error::{Error, Status};
 
-/// Runs the body `what` of a C function and stores its error in `error`, unless `error` is null.
-/// Returns the status. A panic is a defect and becomes an error, because unwinding into C is
-/// undefined.
+/// Runs the body `what` of a C function and stores its error in `error`, unless `error` is null. Returns the status. A
+/// panic is a defect and becomes an error, because unwinding into C is undefined.
 ///
 /// # Safety
 /// `error` is null or valid for a write.
@@ -44,15 +42,13 @@ fn null(name: &str) -> Error {
 /// Converts a pointer from C to a reference. `name` is the argument's name in the error for null.
 ///
 /// # Safety
-/// The pointer is null, or its target lives until the C function returns and is not written
-/// meanwhile.
+/// The pointer is null, or its target lives until the C function returns and is not written meanwhile.
 pub unsafe fn given<'a, T>(pointer: *const T, name: &str) -> Result<&'a T, Error> {
     // SAFETY: the caller upholds this function's contract.
     unsafe { pointer.as_ref() }.ok_or_else(|| null(name))
 }
 
-/// Converts a pointer from C to a mutable reference. `name` is the argument's name in the error for
-/// null.
+/// Converts a pointer from C to a mutable reference. `name` is the argument's name in the error for null.
 ///
 /// # Safety
 /// As [`given`]. In addition, no other code accesses the target meanwhile.
@@ -107,13 +103,11 @@ pub unsafe fn slice<'a, T>(pointer: *const T, count: usize, name: &str) -> Resul
     if count == 0 {
         return Ok(&[]);
     }
-    // SAFETY: `check` has excluded null and lengths beyond memory; the rest is the caller's
-    // contract.
+    // SAFETY: `check` has excluded null and lengths beyond memory; the rest is the caller's contract.
     Ok(unsafe { std::slice::from_raw_parts(pointer, count) })
 }
 
-/// Converts a pointer and an element count to a mutable slice. The pointer is ignored if the count
-/// is 0.
+/// Converts a pointer and an element count to a mutable slice. The pointer is ignored if the count is 0.
 ///
 /// # Safety
 /// As [`slice`] and [`given_mut`].

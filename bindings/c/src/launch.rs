@@ -7,16 +7,14 @@ use halfbyte::runtime::{self, ptx};
 use crate::error::{Error, Status};
 use crate::ffi;
 
-/// Kind of an argument: a value. `data` points to as many bytes as the parameter has, low byte
-/// first.
+/// Kind of an argument: a value. `data` points to as many bytes as the parameter has, low byte first.
 pub const HALFBYTE_ARG_VALUE: u32 = 0;
 /// Kind of an argument: read-only memory.
 pub const HALFBYTE_ARG_IN: u32 = 1;
 /// Kind of an argument: memory that the kernel may write, and that does not overlap another
 /// argument. The launch fills an `out` buffer with zeros.
 pub const HALFBYTE_ARG_BUFFER: u32 = 2;
-/// Kind of an argument: an address in the memory of another argument, byte `offset` of argument
-/// `of`.
+/// Kind of an argument: an address in the memory of another argument, byte `offset` of argument `of`.
 pub const HALFBYTE_ARG_ALIAS: u32 = 3;
 
 /// Maximum number of arguments of a launch. No kernel has more parameters.
@@ -26,8 +24,7 @@ const MOST_ARGS: usize = 4096;
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Arg {
-    /// Kind of the argument: HALFBYTE_ARG_VALUE, HALFBYTE_ARG_IN, HALFBYTE_ARG_BUFFER or
-    /// HALFBYTE_ARG_ALIAS.
+    /// Kind of the argument: HALFBYTE_ARG_VALUE, HALFBYTE_ARG_IN, HALFBYTE_ARG_BUFFER or HALFBYTE_ARG_ALIAS.
     pub kind: u32,
     /// Index of the argument that owns the memory, if this argument is an alias.
     pub of: u32,
@@ -67,8 +64,7 @@ pub struct Stats {
     pub bytes_out: u64,
 }
 
-/// Returns the launch shape of `count` work items along x, for kernels whose work items do not
-/// synchronise.
+/// Returns the launch shape of `count` work items along x, for kernels whose work items do not synchronise.
 #[unsafe(no_mangle)]
 pub extern "C" fn halfbyte_items(count: u32) -> Shape {
     let halfbyte::Shape { grid, block, shared } = count.into();
@@ -106,9 +102,8 @@ pub enum LaunchArg<'a> {
 /// Converts the arguments of a launch from C.
 ///
 /// # Safety
-/// `count` arguments are at `args`, and the bytes of each argument are valid. Until the launch
-/// ends, no other code writes the bytes of an argument, or accesses the bytes of an argument that
-/// the kernel may write.
+/// `count` arguments are at `args`, and the bytes of each argument are valid. Until the launch ends, no other code
+/// writes the bytes of an argument, or accesses the bytes of an argument that the kernel may write.
 pub unsafe fn given<'a>(args: *const Arg, count: usize) -> Result<Vec<LaunchArg<'a>>, Error> {
     if count > MOST_ARGS {
         return Err(Error::new(
@@ -120,8 +115,7 @@ pub unsafe fn given<'a>(args: *const Arg, count: usize) -> Result<Vec<LaunchArg<
     let args = unsafe { ffi::slice(args, count, "args") }?;
     // Overlaps must be excluded before any mutable slice is created.
     check_apart(args)?;
-    // SAFETY: the caller upholds this function's contract, and `check_apart` has excluded overlaps
-    // with written memory.
+    // SAFETY: the caller upholds this function's contract, and `check_apart` has excluded overlaps with written memory.
     args.iter().enumerate().map(|(number, arg)| unsafe { one(number, arg) }).collect()
 }
 

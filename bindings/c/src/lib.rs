@@ -1,8 +1,7 @@
-//! C interface of halfbyte, `halfbyte.h`: compilation and launches of kernels, and direct execution
-//! of PTX.
+//! C interface of halfbyte, `halfbyte.h`: compilation and launches of kernels, and direct execution of PTX.
 //!
-//! A handle is the address of a Rust box. Each function checks its arguments as far as possible,
-//! returns errors as values, and catches panics (see [`ffi`]).
+//! A handle is the address of a Rust box. Each function checks its arguments as far as possible, returns errors as
+//! values, and catches panics (see [`ffi`]).
 
 // cbindgen reads only public functions.
 #![allow(unreachable_pub)]
@@ -22,8 +21,7 @@ use std::ffi::{CStr, c_char};
 /// library. A library supports all programs that were compiled with a header of the same version.
 pub const HALFBYTE_ABI_VERSION: u32 = 1;
 
-/// Length that stands for a text that ends before its first zero byte. `cbindgen.toml` defines the
-/// constant for C.
+/// Length that stands for a text that ends before its first zero byte. `cbindgen.toml` defines the constant for C.
 /// cbindgen:ignore
 pub const HALFBYTE_TO_NUL: usize = usize::MAX;
 

@@ -16,8 +16,7 @@ pub struct Module(pub(crate) halfbyte::Module);
 /// Object file with the machine code of kernels.
 pub struct Object(Vec<u8>);
 
-/// Returns the target with the given name. `sm` is the SM version of PTX, such as 90, or 0 for the
-/// default.
+/// Returns the target with the given name. `sm` is the SM version of PTX, such as 90, or 0 for the default.
 fn target(name: &str, sm: u32) -> Result<Target, Error> {
     let unknown =
         || Error::new(Status::NotFound, format!("unknown target `{name}`; expected one of {}", TARGETS.names()));
@@ -119,12 +118,11 @@ pub unsafe extern "C" fn halfbyte_module_compile(
     unsafe { ffi::enter(error, compile) }
 }
 
-/// Returns the address of the bytes of an object, and stores their number in `length`. The bytes
-/// live as long as the object. For null, returns null and stores 0.
+/// Returns the address of the bytes of an object, and stores their number in `length`. The bytes live as long as the
+/// object. For null, returns null and stores 0.
 ///
 /// # Safety
-/// `object` is null, or a valid handle that has not been freed; `length` is null or valid for a
-/// write.
+/// `object` is null, or a valid handle that has not been freed; `length` is null or valid for a write.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_object_bytes(object: *const Object, length: *mut usize) -> *const u8 {
     // SAFETY: the caller upholds this function's contract.

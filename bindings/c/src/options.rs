@@ -29,8 +29,7 @@ pub const HALFBYTE_LIMIT_LIVE_VALUES: u32 = 3;
 pub const HALFBYTE_LIMIT_BUFFER_BYTES: u32 = 4;
 /// Limit: number of work items of a launch.
 pub const HALFBYTE_LIMIT_ITEMS: u32 = 5;
-/// Limit: number of instructions and backward branches that all work items of a launch execute
-/// together.
+/// Limit: number of instructions and backward branches that all work items of a launch execute together.
 pub const HALFBYTE_LIMIT_WORK: u32 = 6;
 /// Limit: memory in bytes that the whole process uses, on systems that report it.
 pub const HALFBYTE_LIMIT_MEMORY: u32 = 7;
@@ -43,8 +42,7 @@ pub const HALFBYTE_LIMIT_BUDGET: u32 = 9;
 /// that launches the kernel calls it.
 pub type PrintFn = Option<unsafe extern "C" fn(user: *mut c_void, text: *const c_char)>;
 
-/// Options of compilations and launches. A null pointer means the options that halfbyte_options_new
-/// creates.
+/// Options of compilations and launches. A null pointer means the options that halfbyte_options_new creates.
 #[derive(Clone)]
 pub struct Options {
     pub(crate) engine: Engine,
@@ -182,8 +180,7 @@ pub unsafe extern "C" fn halfbyte_options_set_engine(options: *mut Options, engi
     unsafe { ffi::enter(std::ptr::null_mut(), set) }
 }
 
-/// Sets the limit with the number `limit`, one of the HALFBYTE_LIMIT constants. UINT64_MAX disables
-/// the limit.
+/// Sets the limit with the number `limit`, one of the HALFBYTE_LIMIT constants. UINT64_MAX disables the limit.
 ///
 /// # Safety
 /// `options` is a valid handle that has not been freed.
@@ -216,8 +213,7 @@ pub unsafe extern "C" fn halfbyte_options_set_limit(options: *mut Options, limit
     unsafe { ffi::enter(std::ptr::null_mut(), set) }
 }
 
-/// Enables the detection of races and of reads of uninitialised shared memory in directly executed
-/// PTX.
+/// Enables the detection of races and of reads of uninitialised shared memory in directly executed PTX.
 ///
 /// # Safety
 /// `options` is a valid handle that has not been freed.
@@ -232,12 +228,11 @@ pub unsafe extern "C" fn halfbyte_options_set_races(options: *mut Options, races
     unsafe { ffi::enter(std::ptr::null_mut(), set) }
 }
 
-/// Sets the callback for the output of `vprintf` in PTX kernels. Null means output to standard
-/// error.
+/// Sets the callback for the output of `vprintf` in PTX kernels. Null means output to standard error.
 ///
 /// # Safety
-/// `options` is a valid handle that has not been freed. `print` may be called with `user` from
-/// every thread that launches with the options.
+/// `options` is a valid handle that has not been freed. `print` may be called with `user` from every thread that
+/// launches with the options.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_options_set_print(
     options: *mut Options,
@@ -253,12 +248,11 @@ pub unsafe extern "C" fn halfbyte_options_set_print(
     unsafe { ffi::enter(std::ptr::null_mut(), set) }
 }
 
-/// Sets the token that cancels all calls with these options. Null removes the token. The token may
-/// be freed before the options.
+/// Sets the token that cancels all calls with these options. Null removes the token. The token may be freed before the
+/// options.
 ///
 /// # Safety
-/// `options` is a valid handle that has not been freed; `cancel` is null, or a valid handle that
-/// has not been freed.
+/// `options` is a valid handle that has not been freed; `cancel` is null, or a valid handle that has not been freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_options_set_cancel(options: *mut Options, cancel: *const Cancel) -> Status {
     let set = || {

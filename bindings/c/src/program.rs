@@ -67,9 +67,8 @@ pub unsafe extern "C" fn halfbyte_program_load(
     unsafe { ffi::enter(error, load) }
 }
 
-/// Compiles a module and loads the object, as halfbyte_module_compile and halfbyte_program_load do.
-/// In addition, errors of launches quote the source line. The module may be freed before the
-/// program.
+/// Compiles a module and loads the object, as halfbyte_module_compile and halfbyte_program_load do. In addition, errors
+/// of launches quote the source line. The module may be freed before the program.
 ///
 /// # Safety
 /// As halfbyte_module_compile.
@@ -118,16 +117,14 @@ pub unsafe extern "C" fn halfbyte_program_kernel(program: *const Program, number
     name.map_or(std::ptr::null(), |name| name.as_ptr())
 }
 
-/// Launches the kernel with the given name. The arguments are in the order of its parameters. If a
-/// launch fails after it began, the contents of the memory that the kernel may write are
-/// unspecified.
+/// Launches the kernel with the given name. The arguments are in the order of its parameters. If a launch fails after
+/// it began, the contents of the memory that the kernel may write are unspecified.
 ///
 /// # Safety
-/// `program` and `options` are valid handles that have not been freed, or `options` is null;
-/// `kernel` ends with a zero byte; `count` arguments are at `args`, and the bytes of each argument
-/// are valid. Until the launch ends, no other code writes the bytes of an argument, or accesses the
-/// bytes of an argument that the kernel may write. `stats` and `error` are null or valid for
-/// writes.
+/// `program` and `options` are valid handles that have not been freed, or `options` is null; `kernel` ends with a zero
+/// byte; `count` arguments are at `args`, and the bytes of each argument are valid. Until the launch ends, no other
+/// code writes the bytes of an argument, or accesses the bytes of an argument that the kernel may write. `stats` and
+/// `error` are null or valid for writes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_program_launch(
     program: *const Program,

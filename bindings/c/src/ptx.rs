@@ -31,8 +31,7 @@ impl Ptx {
         Ok(Ptx { file, text, read, globals, kernels: Mutex::default() })
     }
 
-    /// Returns the kernel of the text with the given name, or the first kernel if the name is
-    /// empty.
+    /// Returns the kernel of the text with the given name, or the first kernel if the name is empty.
     pub(crate) fn kernel(&self, name: &str) -> Result<ptx::Kernel, Error> {
         let mut kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(kernel) = kernels.get(name) {

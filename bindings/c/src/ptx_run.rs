@@ -15,15 +15,13 @@ use crate::ffi;
 use crate::options::Options;
 use crate::ptx::Ptx;
 
-/// Callback that finds the allocation that contains an address. It returns true and stores the
-/// start and the size of the allocation, or it returns false. Every thread that runs a kernel may
-/// call it. If the options permit several threads, several may call it at once. Each run calls it
-/// once or a few times for each allocation.
+/// Callback that finds the allocation that contains an address. It returns true and stores the start and the size of
+/// the allocation, or it returns false. Every thread that runs a kernel may call it. If the options permit several
+/// threads, several may call it at once. Each run calls it once or a few times for each allocation.
 pub type BoundsFn =
     Option<unsafe extern "C" fn(user: *mut c_void, address: u64, start: *mut u64, bytes: *mut u64) -> bool>;
 
-/// Maximum number and maximum total size of the cached texts. Texts whose variables were written
-/// are not evicted.
+/// Maximum number and maximum total size of the cached texts. Texts whose variables were written are not evicted.
 const MOST_TEXTS: usize = 256;
 const MOST_BYTES: usize = 64 << 20;
 
@@ -50,8 +48,7 @@ impl Bounds {
     fn find(self, address: u64) -> Option<Allocation> {
         let find = self.find?;
         let (mut start, mut bytes) = (0, 0);
-        // SAFETY: the caller of halfbyte_ptx_set_bounds guarantees that the callback may be called
-        // with this pointer.
+        // SAFETY: the caller of halfbyte_ptx_set_bounds guarantees that the callback may be called with this pointer.
         unsafe { find(self.user, address, &raw mut start, &raw mut bytes) }.then_some(Allocation { start, bytes })
     }
 }
@@ -81,8 +78,7 @@ impl Locked {
 }
 
 impl State {
-    /// Returns the cached text that equals `source`, if any, and makes it the most recently used
-    /// one.
+    /// Returns the cached text that equals `source`, if any, and makes it the most recently used one.
     fn take(&mut self, source: &str) -> Option<Arc<Ptx>> {
         let place = self.texts.iter().rposition(|(text, _)| **text == *source)?;
         let entry = self.texts.remove(place);
@@ -91,9 +87,8 @@ impl State {
         Some(found)
     }
 
-    /// Adds a text to the cache. Beyond the limits, the least recently used texts are evicted.
-    /// Texts whose variables were written stay in the cache, because the contents of these
-    /// variables would be lost.
+    /// Adds a text to the cache. Beyond the limits, the least recently used texts are evicted. Texts whose variables
+    /// were written stay in the cache, because the contents of these variables would be lost.
     fn keep(&mut self, source: &str, ptx: &Arc<Ptx>) {
         self.texts.push((source.into(), ptx.clone()));
         let mut bytes: usize = self.texts.iter().map(|(text, _)| text.len()).sum();
@@ -128,26 +123,23 @@ fn load(source: &str, options: &Options) -> Result<Arc<Ptx>, Error> {
     }))
 }
 
-/// Runs the first kernel of a zero-terminated PTX text over `gx * gy * gz` blocks of `bx * by * bz`
-/// threads, with `shared` bytes of dynamic shared memory. `args[i]` is the value of parameter `i`:
-/// a pointer of the process, or a number in the low bytes. Parameters of more than eight bytes are
-/// not supported. Returns HALFBYTE_STATUS_OK or the status of the error. halfbyte_ptx_last_error
-/// returns the details of the error.
+/// Runs the first kernel of a zero-terminated PTX text over `gx * gy * gz` blocks of `bx * by * bz` threads, with
+/// `shared` bytes of dynamic shared memory. `args[i]` is the value of parameter `i`: a pointer of the process, or a
+/// number in the low bytes. Parameters of more than eight bytes are not supported. Returns HALFBYTE_STATUS_OK or the
+/// status of the error. halfbyte_ptx_last_error returns the details of the error.
 ///
-/// Each text is parsed once and cached. Variables of a text keep their values between runs, until
-/// halfbyte_ptx_reset. If the cache is full, the least recently used texts are evicted, except
-/// texts whose variables a kernel has written.
+/// Each text is parsed once and cached. Variables of a text keep their values between runs, until halfbyte_ptx_reset.
+/// If the cache is full, the least recently used texts are evicted, except texts whose variables a kernel has written.
 ///
-/// Accesses are checked against the allocations that the callback of halfbyte_ptx_set_bounds
-/// returns. Without the callback THEY ARE NOT CHECKED, except for alignment and the first page of
-/// addresses: an invalid access of a kernel then has undefined behaviour. Memory that instructions
-/// access through generic addresses must not lie from 0x1000000000 up to 0x5000000000, because
-/// these generic addresses denote local and shared memory.
+/// Accesses are checked against the allocations that the callback of halfbyte_ptx_set_bounds returns. Without the
+/// callback THEY ARE NOT CHECKED, except for alignment and the first page of addresses: an invalid access of a kernel
+/// then has undefined behaviour. Memory that instructions access through generic addresses must not lie from
+/// 0x1000000000 up to 0x5000000000, because these generic addresses denote local and shared memory.
 ///
 /// # Safety
-/// `source` ends with a zero byte; `n_args` pointers are at `args`. The memory that the kernel
-/// accesses is valid, or the callback returns the valid allocations. Until the run ends, no other
-/// code writes this memory, or accesses memory that the kernel writes.
+/// `source` ends with a zero byte; `n_args` pointers are at `args`. The memory that the kernel accesses is valid, or
+/// the callback returns the valid allocations. Until the run ends, no other code writes this memory, or accesses memory
+/// that the kernel writes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_ptx_run(
     source: *const c_char,
@@ -217,12 +209,11 @@ pub extern "C" fn halfbyte_ptx_last_error() -> *const Error {
     LAST.with(|last| last.borrow().as_deref().map_or(std::ptr::null(), std::ptr::from_ref))
 }
 
-/// Sets the callback that finds allocations, for all runs that begin later. Null disables the
-/// checks.
+/// Sets the callback that finds allocations, for all runs that begin later. Null disables the checks.
 ///
 /// # Safety
-/// Every thread may call `find` with `user` at any time, until the callback is replaced and the
-/// earlier runs have ended. The allocations that it returns stay valid until the run ends.
+/// Every thread may call `find` with `user` at any time, until the callback is replaced and the earlier runs have
+/// ended. The allocations that it returns stay valid until the run ends.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_ptx_set_bounds(find: BoundsFn, user: *mut c_void) {
     // No panic is expected here. The function has no status to report an error.
@@ -247,8 +238,7 @@ pub unsafe extern "C" fn halfbyte_ptx_set_options(options: *const Options) {
     });
 }
 
-/// Removes all cached texts and the contents of their variables. Runs that have begun are not
-/// affected.
+/// Removes all cached texts and the contents of their variables. Runs that have begun are not affected.
 #[unsafe(no_mangle)]
 pub extern "C" fn halfbyte_ptx_reset() {
     let _ = ffi::caught(|| {

@@ -68,15 +68,13 @@ impl<'py> Array<'py> {
     }
 
     fn by_interface(object: &Bound<'py, PyAny>) -> PyResult<Option<Array<'py>>> {
-        // Numbers and strings lack the attribute `__array_struct__`. `getattr_opt` avoids the cost
-        // of an exception.
+        // Numbers and strings lack the attribute `__array_struct__`. `getattr_opt` avoids the cost of an exception.
         let Some(capsule) = object.getattr_opt(intern!(object.py(), "__array_struct__"))? else { return Ok(None) };
         // SAFETY: such capsules have no name, so that the name is null. For any other object the
         // result is null, with an exception set.
         let found = unsafe { ffi::PyCapsule_GetPointer(capsule.as_ptr(), ptr::null()) };
         let Some(found) = NonNull::new(found.cast::<Interface>()) else { return Err(PyErr::fetch(object.py())) };
-        // SAFETY: `__array_struct__` is a capsule with this structure, which lives as long as the
-        // capsule.
+        // SAFETY: `__array_struct__` is a capsule with this structure, which lives as long as the capsule.
         let interface = unsafe { found.as_ref() };
         let (Ok(dimensions), Ok(item_bytes)) = (usize::try_from(interface.nd), usize::try_from(interface.itemsize))
         else {
@@ -137,8 +135,7 @@ impl<'py> Array<'py> {
         format!("{} array of shape ({}{comma})", self.dtype_name(), shape.join(", "))
     }
 
-    /// Returns the array's memory for a parameter. `written` is `true` if the kernel may write the
-    /// memory.
+    /// Returns the array's memory for a parameter. `written` is `true` if the kernel may write the memory.
     ///
     /// # Errors
     /// Fails if the array cannot be used in place. `what` describes the parameter in the message.
@@ -203,8 +200,7 @@ impl<'py> Array<'py> {
     /// Checks by dtype and shape that the array's elements are lanes or whole elements of a type.
     ///
     /// # Errors
-    /// Fails if the dtype or the shape does not match. `what` describes the parameter in the
-    /// message.
+    /// Fails if the dtype or the shape does not match. `what` describes the parameter in the message.
     pub(crate) fn check(&self, ty: Type, what: impl Fn() -> String) -> PyResult<()> {
         if self.is_words_of(ty) {
             return Ok(());
@@ -247,8 +243,7 @@ impl<'py> Array<'py> {
     }
 }
 
-/// Rejects a masked array of `numpy.ma`, because a kernel would treat its masked elements as
-/// numbers.
+/// Rejects a masked array of `numpy.ma`, because a kernel would treat its masked elements as numbers.
 ///
 /// # Errors
 /// Fails for a masked array; `what` describes the parameter.

@@ -53,8 +53,7 @@ impl Signature {
         Signature { kernel, label: None, params }
     }
 
-    /// Returns the signature with other names for messages: of the kernel, and of its first
-    /// parameters.
+    /// Returns the signature with other names for messages: of the kernel, and of its first parameters.
     pub(crate) fn labelled(&self, py: Python<'_>, kernel: String, labels: Vec<String>) -> Signature {
         let mut labels = labels.into_iter();
         let params = self.params.iter().map(|param| param.labelled(py, labels.next())).collect();

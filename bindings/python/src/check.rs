@@ -86,8 +86,7 @@ fn outcome_of<'py>(py: Python<'py>, file: &str, text: &str, outcome: &Outcome) -
     Ok(found)
 }
 
-/// Returns the numbers of the lines of a text that request a launch or expect a refusal, each with
-/// a title.
+/// Returns the numbers of the lines of a text that request a launch or expect a refusal, each with a title.
 #[pyfunction]
 pub(crate) fn run_lines(file: &str, text: &str) -> Vec<(usize, String)> {
     let read = if is_ptx(file) { runlines::read_ptx(text) } else { runlines::read(text) };
@@ -126,8 +125,7 @@ pub(crate) fn test_text(py: Python<'_>, file: &str, text: &str) -> PyResult<Vec<
     done.map_err(|report: Report| error::of_report(py, &report))
 }
 
-/// Returns the reason for which a wanted instruction is not selected or an unwanted one is, or
-/// ``None``.
+/// Returns the reason for which a wanted instruction is not selected or an unwanted one is, or ``None``.
 #[pyfunction]
 #[pyo3(signature = (text, target, wanted, unwanted, sm=None))]
 pub(crate) fn selects(

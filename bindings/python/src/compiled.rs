@@ -21,10 +21,9 @@ use crate::watch::{limits, watched};
 
 /// Compiled kernel.
 ///
-/// ``text`` is PTX or assembly. ``words`` is the machine code as bytes (for PTX, the text).
-/// ``listing`` shows the instructions next to their source lines. ``stats`` has the counts of ops,
-/// words, registers and more that ``halfbyte compile --stats`` prints. ``object`` is the object
-/// file.
+/// ``text`` is PTX or assembly. ``words`` is the machine code as bytes (for PTX, the text). ``listing`` shows the
+/// instructions next to their source lines. ``stats`` has the counts of ops, words, registers and more that ``halfbyte
+/// compile --stats`` prints. ``object`` is the object file.
 #[pyclass(frozen, module = "halfbyte")]
 pub(crate) struct Compiled {
     target: Target,
@@ -52,8 +51,7 @@ struct Counts {
     registers: u32,
     spills: u32,
     local_bytes: u32,
-    /// The number of bundles, and the lower bound of this number. `None` for targets without
-    /// bundles.
+    /// The number of bundles, and the lower bound of this number. `None` for targets without bundles.
     bundles: Option<(u64, u64)>,
     rules: Vec<(&'static str, usize)>,
 }
@@ -193,8 +191,7 @@ impl Compiled {
         Ok(stats)
     }
 
-    /// Loads the kernel for repeated launches. ``engine`` and ``threads`` are the defaults of these
-    /// launches.
+    /// Loads the kernel for repeated launches. ``engine`` and ``threads`` are the defaults of these launches.
     #[pyo3(signature = (engine=None, threads=None))]
     fn load(&self, py: Python<'_>, engine: Option<&str>, threads: Option<&Bound<'_, PyAny>>) -> PyResult<Program> {
         let (engine, threads) = crate::launch::engine(engine, threads)?;
@@ -218,8 +215,7 @@ impl Compiled {
 #[pyclass(frozen, module = "halfbyte")]
 pub(crate) struct Program {
     program: runtime::Program,
-    /// The program for launches along several axes, if such launches need different code. It is
-    /// compiled on first use.
+    /// The program for launches along several axes, if such launches need different code. It is compiled on first use.
     several_axes: Mutex<Option<Arc<runtime::Program>>>,
     origin: Arc<Origin>,
     engine: Option<EngineName>,

@@ -1,5 +1,4 @@
-//! Conversion of errors to Python exceptions. The package's `_errors.py` defines the exception
-//! classes.
+//! Conversion of errors to Python exceptions. The package's `_errors.py` defines the exception classes.
 
 use halfbyte::abi::{Exceeded, Shape, buffer_near};
 use halfbyte::ir::diag::{Diagnostic, Lines};
@@ -221,8 +220,7 @@ impl Launched<'_> {
         raise(py, Launched::class(kind), &self.shown(diagnostic), &attributes)
     }
 
-    /// Returns the source file and line that the `.loc` directives give for a location in the PTX
-    /// text.
+    /// Returns the source file and line that the `.loc` directives give for a location in the PTX text.
     fn source(&self, loc: Loc) -> Option<(String, u32)> {
         let (file, from) = self.read?.source_of(loc)?;
         Some((file.to_owned(), from.line))

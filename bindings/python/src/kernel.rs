@@ -27,45 +27,37 @@ use crate::watch::{limits, watched};
 
 /// Kernel. A call runs the kernel on arrays for its buffers and numbers for its scalars.
 ///
-/// ``k(items=512, a=2.0, x=x, y=y)`` runs 512 work items. ``k(grid=(4, 2), block=(32, 4), ...)`` runs 8
-/// groups of 128, for kernels whose work items synchronise and for PTX. Arguments are given by name, or
-/// by position in the order of ``params``.
+/// ``k(items=512, a=2.0, x=x, y=y)`` runs 512 work items. ``k(grid=(4, 2), block=(32, 4), ...)`` runs 8 groups of 128,
+/// for kernels whose work items synchronise and for PTX. Arguments are given by name, or by position in the order of
+/// ``params``.
 ///
-/// A buffer takes a C-contiguous array, which is used in place. Its elements are lanes, with a last axis
-/// of as many as an element has (``(n, 2)`` float16 for ``f16x2``, ``(n, 4)`` uint8 or int8 for
-/// ``i8x4``); lanes without that axis (``(n*2,)``); or words (uint32). An ``out`` buffer that is not given
-/// is created, with one element per work item. The result maps the names of ``out`` and ``inout``
-/// parameters to their arrays.
+/// A buffer takes a C-contiguous array, which is used in place. Its elements are lanes, with a last axis of as many as
+/// an element has (``(n, 2)`` float16 for ``f16x2``, ``(n, 4)`` uint8 or int8 for ``i8x4``); lanes without that axis
+/// (``(n*2,)``); or words (uint32). An ``out`` buffer that is not given is created, with one element per work item. The
+/// result maps the names of ``out`` and ``inout`` parameters to their arrays.
 ///
-/// >>> import numpy as np
-/// >>> import halfbyte as hb
-/// >>> k = hb.parse("kernel @fill(%a: f16x2, %y: out f16x2) {\n^entry:\n  %i = item_id\n  store %a, %y[%i]\n  ret\n}")["fill"]
-/// >>> k(items=2, a=[1.5, -2.0])["y"]
-/// array([[ 1.5, -2. ],
+/// >>> import numpy as np >>> import halfbyte as hb >>> k = hb.parse("kernel @fill(%a: f16x2, %y: out f16x2)
+/// {\n^entry:\n  %i = item_id\n  store %a, %y[%i]\n  ret\n}")["fill"] >>> k(items=2, a=[1.5, -2.0])["y"] array([[ 1.5,
+/// -2. ],
 ///        [ 1.5, -2. ]], dtype=float16)
-/// >>> y = np.zeros(4, np.float16)
-/// >>> k(3, y, items=1)["y"] is y, y
-/// (True, array([3., 3., 0., 0.], dtype=float16))
+/// >>> y = np.zeros(4, np.float16) >>> k(3, y, items=1)["y"] is y, y (True, array([3., 3., 0., 0.], dtype=float16))
 ///
 /// Keywords of the launch:
 ///
-/// * ``target``: ``"halu"``, ``"vp1"``, ``"ptx"``, or ``"ir"`` for the evaluator. The default is HALU,
-///   or the evaluator if HALU does not support the kernel or its work items synchronise. PTX kernels are
-///   executed directly by default and with ``"ptx"``.
-/// * ``engine``: ``"jit"``, ``"interp"`` or ``"cuda"``; ``threads``: maximum number of host threads of
-///   native code.
-/// * ``budget``: maximum number of backward branches per item (2**20), beyond which ``Budget`` is raised;
-///   ``timeout``: seconds, after which ``Cancelled`` is raised.
-/// * ``races``: check for races first; the evaluator always does. ``shared``: bytes of dynamic shared
-///   memory.
+/// * ``target``: ``"halu"``, ``"vp1"``, ``"ptx"``, or ``"ir"`` for the evaluator. The default is HALU, or the evaluator
+///   if HALU does not support the kernel or its work items synchronise. PTX kernels are executed directly by default
+///   and with ``"ptx"``.
+/// * ``engine``: ``"jit"``, ``"interp"`` or ``"cuda"``; ``threads``: maximum number of host threads of native code.
+/// * ``budget``: maximum number of backward branches per item (2**20), beyond which ``Budget`` is raised; ``timeout``:
+///   seconds, after which ``Cancelled`` is raised.
+/// * ``races``: check for races first; the evaluator always does. ``shared``: bytes of dynamic shared memory.
 /// * ``sm``: SM version of PTX.
 #[pyclass(frozen, module = "halfbyte")]
 pub(crate) struct Kernel {
     source: KernelOrigin,
     signature: Arc<Signature>,
     params: Vec<Param>,
-    /// Programs that were compiled for calls, with their target and `true` if they support several
-    /// axes.
+    /// Programs that were compiled for calls, with their target and `true` if they support several axes.
     programs: Mutex<Vec<(Target, bool, Arc<runtime::Program>)>>,
 }
 
@@ -95,8 +87,7 @@ impl Kernel {
         Kernel { source, signature: Arc::new(signature), params, programs: Mutex::default() }
     }
 
-    /// Returns the compiled program of an IR kernel. The kernel is compiled at the first call for a
-    /// target.
+    /// Returns the compiled program of an IR kernel. The kernel is compiled at the first call for a target.
     fn program(
         &self,
         module: &Module,
@@ -160,8 +151,7 @@ impl Run<'_> {
             .map_err(|fault| LaunchFailure::Fault(Box::new(fault)))
     }
 
-    /// Runs the launch in machine code. If races must be detected, the evaluator runs the launch
-    /// first.
+    /// Runs the launch in machine code. If races must be detected, the evaluator runs the launch first.
     pub(crate) fn execute(
         &self,
         words: &runtime::Kernel,
@@ -304,12 +294,11 @@ impl Kernel {
         given.finish(py, &self.signature.params)
     }
 
-    /// Compiles the kernel. The result has ``text``, ``words``, ``listing``, ``stats`` and
-    /// ``object``, and ``load()`` for repeated launches.
+    /// Compiles the kernel. The result has ``text``, ``words``, ``listing``, ``stats`` and ``object``, and ``load()``
+    /// for repeated launches.
     ///
-    /// ``passes`` are the names of the IR passes in order, as a list or separated by commas; by
-    /// default all passes run. ``sm`` is the SM version of PTX. Raises ``Refused`` if the target
-    /// cannot compute the kernel exactly.
+    /// ``passes`` are the names of the IR passes in order, as a list or separated by commas; by default all passes run.
+    /// ``sm`` is the SM version of PTX. Raises ``Refused`` if the target cannot compute the kernel exactly.
     #[pyo3(signature = (target="halu", sm=None, passes=None))]
     fn compile(
         &self,
@@ -324,9 +313,8 @@ impl Kernel {
         Compiled::new(py, module, number, options, self.signature.clone())
     }
 
-    /// Explains which rules selected the instructions of the value ``"%r"``, or of the op at
-    /// ``"LINE"`` or ``"LINE:COLUMN"``, and which rules nearly matched. With ``all``, lists every
-    /// rule that was tried.
+    /// Explains which rules selected the instructions of the value ``"%r"``, or of the op at ``"LINE"`` or
+    /// ``"LINE:COLUMN"``, and which rules nearly matched. With ``all``, lists every rule that was tried.
     #[pyo3(signature = (at, target="halu", sm=None, passes=None, all=false))]
     fn explain(
         &self,
@@ -464,8 +452,7 @@ fn is_refusal(error: &CompileError) -> bool {
     matches!(error, CompileError::Refused(_) | CompileError::TooLarge(_))
 }
 
-/// Sets the passes of the options from a list of names, or from a string of names separated by
-/// commas.
+/// Sets the passes of the options from a list of names, or from a string of names separated by commas.
 fn with_passes(options: Options, passes: Option<&Bound<'_, PyAny>>) -> PyResult<Options> {
     let Some(passes) = passes else { return Ok(options) };
     let names: Vec<String> = match passes.extract::<String>() {

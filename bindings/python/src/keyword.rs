@@ -12,8 +12,7 @@ use crate::scalar::described;
 /// Returns the integer value of a keyword argument.
 ///
 /// # Errors
-/// Fails for a value that is not an integer, including `True` and `False`, and for an integer out
-/// of range.
+/// Fails for a value that is not an integer, including `True` and `False`, and for an integer out of range.
 pub(crate) fn integer(value: &Bound<'_, PyAny>, name: &str, least: u64, most: u64) -> PyResult<u64> {
     let not_one = || {
         let given = described(value);

@@ -80,8 +80,7 @@ impl Keywords<'_, '_> {
     }
 }
 
-/// Converts the keyword arguments `engine` and `threads`. Returns the engine and the number of
-/// threads.
+/// Converts the keyword arguments `engine` and `threads`. Returns the engine and the number of threads.
 pub(crate) fn engine(
     name: Option<&str>,
     count: Option<&Bound<'_, PyAny>>,
@@ -151,8 +150,7 @@ fn threads(value: &Bound<'_, PyAny>) -> PyResult<NonZero<u16>> {
     Ok(u16::try_from(found).ok().and_then(NonZero::new).unwrap_or(NonZero::<u16>::MAX))
 }
 
-/// Converts a keyword argument with up to three counts along x, y and z. A single number is the
-/// count along x.
+/// Converts a keyword argument with up to three counts along x, y and z. A single number is the count along x.
 pub(crate) fn counts(value: &Bound<'_, PyAny>, name: &str) -> PyResult<[u32; 3]> {
     let given: Vec<Bound<'_, PyAny>> = match value.try_iter() {
         Ok(given) if !value.is_instance_of::<PyString>() => given.collect::<PyResult<_>>()?,

@@ -94,12 +94,11 @@ pub(crate) struct Overlap {
     pub other: usize,
 }
 
-/// Determines for each argument the slice that it uses; `None` for an argument without memory. Two
-/// read-only arguments may overlap and then have separate slices.
+/// Determines for each argument the slice that it uses; `None` for an argument without memory. Two read-only arguments
+/// may overlap and then have separate slices.
 ///
 /// # Errors
-/// Fails if two arguments overlap, at least one of them is written, and `is_unique` is `true` for
-/// one of them.
+/// Fails if two arguments overlap, at least one of them is written, and `is_unique` is `true` for one of them.
 pub(crate) fn place(
     memory: &[Option<Memory>],
     is_unique: impl Fn(usize) -> bool,

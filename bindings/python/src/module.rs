@@ -22,8 +22,7 @@ pub(crate) struct Module {
     file: String,
     text: String,
     kernels: Py<PyDict>,
-    /// Unsupported kernels of a PTX text: a dictionary from their names to the exceptions that
-    /// state the reason.
+    /// Unsupported kernels of a PTX text: a dictionary from their names to the exceptions that state the reason.
     refused: Py<PyDict>,
 }
 
@@ -117,10 +116,7 @@ impl Module {
 
 /// Parses kernels of the IR or the language. ``file`` is the name of the text in messages.
 ///
-/// >>> import halfbyte as hb
-/// >>> m = hb.parse("kernel @nothing() {\n^entry:\n  ret\n}")
-/// >>> list(m)
-/// ['nothing']
+/// >>> import halfbyte as hb >>> m = hb.parse("kernel @nothing() {\n^entry:\n  ret\n}") >>> list(m) ['nothing']
 #[pyfunction]
 #[pyo3(signature = (text, file="<text>"))]
 pub(crate) fn parse(py: Python<'_>, text: &str, file: &str) -> PyResult<Module> {

@@ -1,5 +1,4 @@
-//! PTX kernels: their parameters, and their launches by direct execution or after import into the
-//! IR.
+//! PTX kernels: their parameters, and their launches by direct execution or after import into the IR.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -48,8 +47,7 @@ pub(crate) struct PtxKernel {
     imports: Mutex<Vec<(Import, Arc<Imported>)>>,
 }
 
-/// Key of a cached import: the target (`None` for the evaluator), the launch shape, and `true` if
-/// arguments overlap.
+/// Key of a cached import: the target (`None` for the evaluator), the launch shape, and `true` if arguments overlap.
 type Import = (Option<Target>, Shape, bool);
 
 struct Imported {
@@ -58,16 +56,14 @@ struct Imported {
     program: Option<runtime::Program>,
 }
 
-/// A parameter of a PTX kernel. A pointer parameter has no element type, so an array may have any
-/// dtype.
+/// A parameter of a PTX kernel. A pointer parameter has no element type, so an array may have any dtype.
 #[derive(Clone, Debug)]
 pub(crate) struct PtxParam {
     /// Declared PTX type of the parameter, such as `u32`.
     pub declared: String,
     pub bytes: u32,
     pub holds: ParamContents,
-    /// The kind of the parameter that was inferred from its uses, or `None` if it could not be
-    /// inferred.
+    /// The kind of the parameter that was inferred from its uses, or `None` if it could not be inferred.
     pub used: Option<ParamKind>,
 }
 
@@ -251,8 +247,7 @@ impl PtxKernel {
         launch: &Launch,
         (target, races): (Option<Target>, bool),
     ) -> PyResult<()> {
-        // The closure returns `true` for every parameter, so `place` fails for any overlap with
-        // written memory.
+        // The closure returns `true` for every parameter, so `place` fails for any overlap with written memory.
         let may_alias = place(&given.memory(), |_| true).is_err();
         let shape = Shape { shared: 0, ..launch.shape };
         let imported =

@@ -11,38 +11,22 @@ use crate::launch::Keywords;
 use crate::ptx::{PtxKernel, PtxText};
 use crate::watch::{limits, watched};
 
-/// Executes a PTX kernel directly, over ``grid`` blocks of ``block`` threads. Each is a number, or up to
-/// three numbers along x, y and z.
+/// Executes a PTX kernel directly, over ``grid`` blocks of ``block`` threads. Each is a number, or up to three numbers
+/// along x, y and z.
 ///
-/// ``args`` are arrays and numbers in the order of the parameters, or a mapping by parameter name. An array
-/// of any dtype is memory, which the kernel reads and writes in place; two views of one array alias, as two
-/// pointers do. A number is converted to the declared type of the parameter. A NumPy scalar may give the bits
-/// of an untyped parameter: ``np.float16(2)`` for a ``.b16``. Bytes, or an array of the same size, give a
-/// structure. ``0`` is null.
+/// ``args`` are arrays and numbers in the order of the parameters, or a mapping by parameter name. An array of any
+/// dtype is memory, which the kernel reads and writes in place; two views of one array alias, as two pointers do. A
+/// number is converted to the declared type of the parameter. A NumPy scalar may give the bits of an untyped parameter:
+/// ``np.float16(2)`` for a ``.b16``. Bytes, or an array of the same size, give a structure. ``0`` is null.
 ///
-/// >>> import numpy as np
-/// >>> import halfbyte as hb
-/// >>> source = """.version 8.0
-/// ... .target sm_80
-/// ... .address_size 64
-/// ... .visible .entry number(.param .u64 out) {
-/// ...   .reg .b32 %r; .reg .b64 %d<3>;
-/// ...   ld.param.u64 %d0, [out];
-/// ...   mov.u32 %r, %tid.x;
-/// ...   mul.wide.u32 %d1, %r, 4;
-/// ...   add.u64 %d2, %d0, %d1;
-/// ...   st.global.u32 [%d2], %r;
-/// ...   ret;
-/// ... }
-/// ... """
-/// >>> out = np.zeros(4, np.int32)
-/// >>> hb.run_ptx(source, grid=1, block=4, args=[out])
-/// >>> out
+/// >>> import numpy as np >>> import halfbyte as hb >>> source = """.version 8.0 ... .target sm_80 ... .address_size 64
+/// ... .visible .entry number(.param .u64 out) { ...   .reg .b32 %r; .reg .b64 %d<3>; ...   ld.param.u64 %d0, [out];
+/// ...   mov.u32 %r, %tid.x; ...   mul.wide.u32 %d1, %r, 4; ...   add.u64 %d2, %d0, %d1; ...   st.global.u32 [%d2], %r;
+/// ...   ret; ... } ... """ >>> out = np.zeros(4, np.int32) >>> hb.run_ptx(source, grid=1, block=4, args=[out]) >>> out
 /// array([0, 1, 2, 3], dtype=int32)
 ///
-/// ``entry`` is the kernel, if there are several. With ``races``, ``Race`` is raised if two threads access
-/// a byte without ordering and one of them writes it, and ``Trap`` for a read of uninitialised shared
-/// memory.
+/// ``entry`` is the kernel, if there are several. With ``races``, ``Race`` is raised if two threads access a byte
+/// without ordering and one of them writes it, and ``Trap`` for a read of uninitialised shared memory.
 #[pyfunction]
 #[pyo3(signature = (source, grid, block, args=None, shared=None, entry=None, races=false, budget=None, timeout=None, file="<ptx>"))]
 #[allow(clippy::too_many_arguments)]
@@ -89,8 +73,7 @@ pub(crate) fn run_ptx(
     given.finish(py, &signature.params).map(drop)
 }
 
-/// Returns the index of the kernel with the name `entry`. Without `entry`, returns the index of the
-/// first kernel.
+/// Returns the index of the kernel with the name `entry`. Without `entry`, returns the index of the first kernel.
 fn choose(py: Python<'_>, text: &PtxText, entry: Option<&str>) -> PyResult<usize> {
     let names: Vec<&str> = text.read.module.entries.iter().map(|entry| entry.name.as_str()).collect();
     let found = match entry {

@@ -11,12 +11,11 @@ use rustc_apfloat::{Float, FloatConvert};
 
 use crate::array::{Array, refuse_masked};
 
-/// Returns the bits of a scalar argument of type `ty`. A number is the value of every lane. A
-/// sequence or an array has one value for each lane.
+/// Returns the bits of a scalar argument of type `ty`. A number is the value of every lane. A sequence or an array has
+/// one value for each lane.
 ///
 /// # Errors
-/// Fails for values that are not numbers or do not fit the type. `what` describes the parameter in
-/// the message.
+/// Fails for values that are not numbers or do not fit the type. `what` describes the parameter in the message.
 pub(crate) fn bits(value: &Bound<'_, PyAny>, ty: Type, what: &dyn Fn() -> String) -> PyResult<u128> {
     if value.is_exact_instance_of::<PyFloat>() || value.is_exact_instance_of::<PyInt>() {
         return Ok(splat(lane(value, ty, what)?, ty));
@@ -36,8 +35,7 @@ pub(crate) fn bits(value: &Bound<'_, PyAny>, ty: Type, what: &dyn Fn() -> String
     Ok(splat(lane(value, ty, what)?, ty))
 }
 
-/// Returns the values of a sequence, or of an array with dimensions. Returns `None` for other
-/// objects.
+/// Returns the values of a sequence, or of an array with dimensions. Returns `None` for other objects.
 fn sequence<'py>(value: &Bound<'py, PyAny>) -> PyResult<Option<Vec<Bound<'py, PyAny>>>> {
     if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
         return Ok(Some(value.try_iter()?.collect::<PyResult<_>>()?));
@@ -87,8 +85,7 @@ fn truth(value: &Bound<'_, PyAny>, what: &dyn Fn() -> String) -> PyResult<u128> 
     }
 }
 
-/// Converts an integer to its bits. The integer must fit in a signed or an unsigned integer of
-/// `bits` bits.
+/// Converts an integer to its bits. The integer must fit in a signed or an unsigned integer of `bits` bits.
 pub(crate) fn integer(value: &Bound<'_, PyAny>, bits: u32, what: &dyn Fn() -> String) -> PyResult<u128> {
     let mask = u128::MAX >> (128 - bits);
     if let Ok(value) = value.extract::<i64>() {
@@ -106,8 +103,7 @@ pub(crate) fn integer(value: &Bound<'_, PyAny>, bits: u32, what: &dyn Fn() -> St
     }
 }
 
-/// Converts a Python number to the nearest `f64`. The conversion is exact for numbers of narrower
-/// formats.
+/// Converts a Python number to the nearest `f64`. The conversion is exact for numbers of narrower formats.
 pub(crate) fn number(value: &Bound<'_, PyAny>, what: &dyn Fn() -> String) -> PyResult<f64> {
     // Python's conversion of a complex NumPy scalar would drop the imaginary part.
     let is_plain = value.is_instance_of::<PyFloat>() || value.is_instance_of::<PyInt>();
@@ -157,8 +153,7 @@ where
     if number.is_nan() {
         return Ok(F::NAN.to_bits());
     }
-    // In a format without infinities, an infinite or too large number becomes NaN, which is
-    // rejected.
+    // In a format without infinities, an infinite or too large number becomes NaN, which is rejected.
     if nearest.is_finite() || number.is_infinite() && nearest.is_infinite() {
         return Ok(nearest.to_bits());
     }

@@ -39,12 +39,11 @@ pub(crate) fn limits(timeout: Option<&Bound<'_, PyAny>>) -> PyResult<Limits> {
     Ok(Limits { time: timeout.map(keyword::timeout).transpose()?, ..Limits::NONE })
 }
 
-/// Runs work while the GIL is released. If a signal handler raises an exception, the work is
-/// cancelled and the exception is returned.
+/// Runs work while the GIL is released. If a signal handler raises an exception, the work is cancelled and the
+/// exception is returned.
 ///
-/// The work runs on the caller's thread, which checks for signals when it polls the watchdog. If
-/// `shares` is `true`, the work uses other threads, and the caller's thread may be idle. All work
-/// then runs on another thread.
+/// The work runs on the caller's thread, which checks for signals when it polls the watchdog. If `shares` is `true`,
+/// the work uses other threads, and the caller's thread may be idle. All work then runs on another thread.
 pub(crate) fn watched<T: Send>(
     py: Python<'_>,
     limits: Limits,

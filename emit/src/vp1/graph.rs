@@ -171,9 +171,8 @@ impl Graph {
         self.starts.len() - 1
     }
 
-    /// Returns the height of each operation: the number of bundles of the longest dependence chain
-    /// from the operation to the end, including the operation. `own` returns the number of bundles
-    /// that an operation itself takes.
+    /// Returns the height of each operation: the number of bundles of the longest dependence chain from the operation
+    /// to the end, including the operation. `own` returns the number of bundles that an operation itself takes.
     pub(super) fn heights(&self, own: impl Fn(u32) -> u32) -> Vec<u32> {
         let mut heights: Vec<u32> = (0..self.len() as u32).map(own).collect();
         for op in (0..self.len() as u32).rev() {

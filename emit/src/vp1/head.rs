@@ -39,8 +39,7 @@ pub(super) fn write(out: &mut String, info: &KernelInfo) -> fmt::Result {
     Ok(())
 }
 
-/// Writes the description of a stream, such as `reads 4 bytes of x at 4*item + 8*k0 - 4; k0 below
-/// n; if stream 2`.
+/// Writes the description of a stream, such as `reads 4 bytes of x at 4*item + 8*k0 - 4; k0 below n; if stream 2`.
 fn write_stream(out: &mut String, signature: &Signature, stream: &Stream) -> fmt::Result {
     match stream.buffer {
         Some(buffer) => {
@@ -111,8 +110,7 @@ fn text(signature: &Signature, affine: &Affine) -> String {
     out
 }
 
-/// Formats a sum of products. Coefficients are numbers modulo 2^32, which are formatted as signed
-/// numbers.
+/// Formats a sum of products. Coefficients are numbers modulo 2^32, which are formatted as signed numbers.
 struct Sum<'a> {
     out: &'a mut String,
     empty: bool,

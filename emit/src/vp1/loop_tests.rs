@@ -8,8 +8,7 @@ use halfbyte_isa::vp1::footprint::Locations;
 use super::tests::{Random, block, interpret, op, random_end, random_op, run, state, words};
 use super::*;
 
-/// Returns a function with a loop, after a block that sets up the streams and before a block that
-/// exits.
+/// Returns a function with a loop, after a block that sets up the streams and before a block that exits.
 fn around(body: &str) -> Vec<Vec<Op>> {
     let start = block("setlo $a0 0x400\nsetlo $a1 0xc00\nsetlo $a2 0x1400");
     let mut body = block(body);

@@ -53,8 +53,7 @@ struct Assembled {
     stats: Vec<BlockStats>,
 }
 
-/// Number of the `$a` register that addresses stack frames. The register is 0 in functions that do
-/// not write it.
+/// Number of the `$a` register that addresses stack frames. The register is 0 in functions that do not write it.
 const FRAME_BASE: u8 = 31;
 
 impl Emitter for Vp1 {
@@ -142,12 +141,10 @@ fn operations(kernel: &str, func: &MachFunc<Vp1>, zero: Option<u8>) -> Result<Ve
     (0..).zip(&func.blocks).map(block).collect()
 }
 
-/// Schedules the blocks of a function and encodes them. `zero` is an `$a` register that always
-/// holds 0.
+/// Schedules the blocks of a function and encodes them. `zero` is an `$a` register that always holds 0.
 ///
 /// # Errors
-/// A branch is not at the end of its block, its target does not exist, or its distance exceeds the
-/// range of its field.
+/// A branch is not at the end of its block, its target does not exist, or its distance exceeds the range of its field.
 fn assemble(kernel: &str, mut blocks: Vec<Vec<Op>>, zero: Option<u8>) -> Result<Assembled, LayoutError> {
     blocks.iter().try_for_each(|block| check_block(kernel, block, blocks.len()))?;
     straighten(&mut blocks);
@@ -176,9 +173,8 @@ fn assemble(kernel: &str, mut blocks: Vec<Vec<Op>>, zero: Option<u8>) -> Result<
             builder.names.push(label);
             continue;
         }
-        // If the next block with instructions is a pipelined loop whose first bundle is not its
-        // entry, control must not fall through into this block. The block before it then jumps to
-        // the entry.
+        // If the next block with instructions is a pipelined loop whose first bundle is not its entry, control must not
+        // fall through into this block. The block before it then jumps to the entry.
         let next =
             (label as usize + 1..blocks.len()).find(|&next| blocks.get(next).is_some_and(|block| !block.is_empty()));
         let is_apart = |next: &usize| loops.get(*next).and_then(Option::as_ref).is_some_and(Pipelined::counts);

@@ -1,9 +1,8 @@
-//! Modulo scheduling (Rau, "Iterative modulo scheduling"). The schedule assigns each operation a
-//! time relative to the start of its iteration, such that a new iteration can start every
-//! `interval` bundles.
+//! Modulo scheduling (Rau, "Iterative modulo scheduling"). The schedule assigns each operation a time relative to the
+//! start of its iteration, such that a new iteration can start every `interval` bundles.
 //!
-//! The live range of a value ends before the next iteration defines the value again, so all
-//! iterations use the same registers.
+//! The live range of a value ends before the next iteration defines the value again, so all iterations use the same
+//! registers.
 
 use halfbyte_isa::row::RegFile;
 use halfbyte_isa::vp1::footprint::Locations;
@@ -86,9 +85,8 @@ const LEAST_INTERVAL: u32 = 2;
 /// Maximum number of iterations that may start speculatively.
 const MAX_AHEAD: u32 = 2;
 
-/// Maximum number of placements for each node in one search, and in all searches together. The
-/// limits allow all searches for a small loop, but only a few for a large loop, which gains less
-/// from overlapping iterations.
+/// Maximum number of placements for each node in one search, and in all searches together. The limits allow all
+/// searches for a small loop, but only a few for a large loop, which gains less from overlapping iterations.
 const EFFORT: usize = 24;
 const TOTAL_EFFORT: usize = 1 << 14;
 
@@ -144,9 +142,8 @@ impl<'a> Loop<'a> {
         self.links.sort_by_key(|link| std::cmp::Reverse(link.from));
     }
 
-    /// Returns, for each value, `true` if the value is in `$va` and cannot conflict with another
-    /// value in `$va`. This is the case for all values in `$va`, if each of them is used only by
-    /// the operation after its definition.
+    /// Returns, for each value, `true` if the value is in `$va` and cannot conflict with another value in `$va`. This
+    /// is the case for all values in `$va`, if each of them is used only by the operation after its definition.
     fn chained(&self, values: &Values) -> Vec<bool> {
         let in_accumulator = |value: &Value| Locations::file_of(value.place) == Some(RegFile::Va);
         let used_at_once = |value: &Value| {
@@ -157,8 +154,7 @@ impl<'a> Loop<'a> {
         values.values.iter().map(|value| all && in_accumulator(value)).collect()
     }
 
-    /// Returns a schedule with an initiation interval of `interval` bundles for which `accept`
-    /// returns `true`.
+    /// Returns a schedule with an initiation interval of `interval` bundles for which `accept` returns `true`.
     pub(super) fn schedule(&mut self, interval: u32, mut accept: impl FnMut(&Times) -> bool) -> Option<Times> {
         let heights = self.heights(interval as i32)?;
         for seed in 0..TRIES {
@@ -205,9 +201,8 @@ impl<'a> Loop<'a> {
         Some((node, (op - self.nodes.get(node)?.first) as i32))
     }
 
-    /// Searches for a schedule whose back branch executes `ahead` intervals after the first
-    /// interval of its iteration. The search places at most `budget` nodes, and subtracts the
-    /// placed nodes from `budget`.
+    /// Searches for a schedule whose back branch executes `ahead` intervals after the first interval of its iteration.
+    /// The search places at most `budget` nodes, and subtracts the placed nodes from `budget`.
     fn search(&self, interval: u32, ahead: u32, heights: &[i32], seed: u64, budget: &mut usize) -> Option<Times> {
         let mut search = Search {
             looped: self,
@@ -219,8 +214,7 @@ impl<'a> Loop<'a> {
             evicted: Vec::new(),
             branch: self.nodes.len() - 1,
         };
-        // The branch must be in the second to last bundle of an interval, because its delay slot is
-        // the last one.
+        // The branch must be in the second to last bundle of an interval, because its delay slot is the last one.
         let end = search.lead + search.interval - LEAST_INTERVAL as i32;
         search.place(search.branch, end);
         let order = self.order(search.branch, heights, seed);
@@ -335,8 +329,7 @@ impl Search<'_> {
             let (row, units) = (self.row(at), self.units(op));
             if let Some(row) = self.rows.get_mut(row) {
                 row.units |= units;
-                // The operations of a row use different units, so the array has space for all of
-                // them.
+                // The operations of a row use different units, so the array has space for all of them.
                 let _ = row.ops.try_push(op);
             }
         }
@@ -442,8 +435,7 @@ impl Search<'_> {
     }
 }
 
-/// Divides a loop into nodes: chains through `$va`, and single operations. Also returns the node of
-/// each operation.
+/// Divides a loop into nodes: chains through `$va`, and single operations. Also returns the node of each operation.
 fn nodes(ops: &[Op], values: &Values) -> (Vec<Node>, Vec<u32>) {
     let accumulator = |value: &&Value| Locations::file_of(value.place) == Some(RegFile::Va);
     // For each operation, `true` if the next operation reads the accumulator that it writes.
@@ -475,8 +467,7 @@ fn flow(value: &Value) -> impl Iterator<Item = Link> {
     })
 }
 
-/// Returns the dependences between memory accesses, in the same iteration and from one iteration to
-/// the next.
+/// Returns the dependences between memory accesses, in the same iteration and from one iteration to the next.
 fn memory(ops: &[Op]) -> Vec<Link> {
     let mut links = Vec::new();
     let accesses: Vec<(u32, &Op)> = (0..).zip(ops).filter(|(_, op)| op.footprint.access.is_some()).collect();
@@ -489,12 +480,10 @@ fn memory(ops: &[Op]) -> Vec<Link> {
     links
 }
 
-/// Returns the anti-dependences and output dependences: all uses of a value precede the next
-/// definition of its location, by the next iteration or by another value. The `chained` values need
-/// none.
+/// Returns the anti-dependences and output dependences: all uses of a value precede the next definition of its
+/// location, by the next iteration or by another value. The `chained` values need none.
 fn storage(values: &Values, chained: &[bool]) -> Vec<Link> {
-    // Two values share a location in any case if neither can be renamed, or if both are renamed
-    // together.
+    // Two values share a location in any case if neither can be renamed, or if both are renamed together.
     let mut members: Vec<(u32, &Value)> = Vec::new();
     for (number, cluster) in (0..).zip(&values.clusters) {
         let room = if cluster.step.is_none() { u32::MAX } else { number };

@@ -29,16 +29,14 @@ pub(crate) struct Op {
     pub stream: Option<u32>,
     /// Target of the operation's branch.
     pub target: Option<Label>,
-    /// `true` for the back branch of the loop over groups of work items, which executes once for
-    /// each group.
+    /// `true` for the back branch of the loop over groups of work items, which executes once for each group.
     pub group: bool,
     /// Source location.
     pub loc: Loc,
 }
 
 impl Op {
-    /// Creates an operation from instructions in bundle order. `zero` is an `$a` register that
-    /// always holds 0.
+    /// Creates an operation from instructions in bundle order. `zero` is an `$a` register that always holds 0.
     pub(super) fn new(
         insts: &[Inst],
         stream: Option<u32>,
@@ -57,8 +55,7 @@ impl Op {
         Ok(Op { profiles, footprint, stream, target, group: false, loc })
     }
 
-    /// Returns the operation with other instructions; `None` if these cannot be combined to one
-    /// operation.
+    /// Returns the operation with other instructions; `None` if these cannot be combined to one operation.
     pub(super) fn with_insts(&self, insts: &[Inst], zero: Option<u8>) -> Option<Op> {
         let op = Op::new(insts, self.stream, self.target, self.loc, zero).ok()?;
         Some(op.with_group(self.group))
@@ -117,8 +114,7 @@ impl Op {
         matches!(self.footprint.next, Next::Jump { .. } | Next::Return)
     }
 
-    /// Returns `true` if two operations share a unit or a port, or if one forwards a value to the
-    /// other.
+    /// Returns `true` if two operations share a unit or a port, or if one forwards a value to the other.
     pub(super) fn interacts(&self, other: &Op) -> bool {
         // `Op::new` has rejected instructions whose effects are unknown.
         let interact = |a: &Profile, b: &Profile| a.interacts(b).unwrap_or(true);
@@ -130,15 +126,13 @@ impl Op {
         self.footprint.access.is_some_and(|access| access.store)
     }
 
-    /// Returns `true` if the operation accesses the stack frame, which is the case for an access at
-    /// a known address.
+    /// Returns `true` if the operation accesses the stack frame, which is the case for an access at a known address.
     pub(super) fn is_in_frame(&self) -> bool {
         self.stream.is_none() && self.footprint.access.is_some_and(|access| access.is_known())
     }
 
-    /// Returns `true` if two accesses to the data store must keep their order. Accesses of
-    /// different streams never overlap, nor do accesses of a stream and of the stack frame. An
-    /// access at a known address is to the stack frame.
+    /// Returns `true` if two accesses to the data store must keep their order. Accesses of different streams never
+    /// overlap, nor do accesses of a stream and of the stack frame. An access at a known address is to the stack frame.
     pub(super) fn conflicts(&self, other: &Op) -> bool {
         let (Some(a), Some(b)) = (self.footprint.access, other.footprint.access) else { return false };
         match (self.stream, other.stream) {

@@ -9,13 +9,11 @@ pub(crate) struct Pairs<'a> {
     ops: &'a [Op],
     /// Bit set of the units that each operation uses.
     units: Vec<u8>,
-    /// Cached result of `interact` for each pair of operations; empty if there are more than
-    /// [`MAX_KNOWN`] operations.
+    /// Cached result of `interact` for each pair of operations; empty if there are more than [`MAX_KNOWN`] operations.
     known: Vec<Cell<Option<bool>>>,
 }
 
-/// Maximum number of operations for which results are cached. For more operations, each query
-/// computes its result.
+/// Maximum number of operations for which results are cached. For more operations, each query computes its result.
 const MAX_KNOWN: usize = 1024;
 
 impl<'a> Pairs<'a> {
@@ -31,8 +29,7 @@ impl<'a> Pairs<'a> {
         self.units.get(op as usize).copied().unwrap_or(u8::MAX)
     }
 
-    /// Returns `true` if two operations share a unit or a port, or if one forwards a value to the
-    /// other.
+    /// Returns `true` if two operations share a unit or a port, or if one forwards a value to the other.
     pub(super) fn interact(&self, a: u32, b: u32) -> bool {
         let (low, high) = (a.min(b), a.max(b));
         let known = self.known.get(low as usize * self.ops.len() + high as usize);
@@ -50,8 +47,7 @@ impl<'a> Pairs<'a> {
             let pair = self.ops.get(op as usize).zip(self.ops.get(other as usize));
             pair.is_some_and(|(a, b)| a.footprint.is_disjoint(&b.footprint))
         };
-        // The units are compared first, because most operations that do not fit use a unit of the
-        // bundle.
+        // The units are compared first, because most operations that do not fit use a unit of the bundle.
         let units = self.units(op);
         bundle.iter().all(|&other| units & self.units(other) == 0)
             && bundle.iter().all(|&other| disjoint(other) && !self.interact(op, other))

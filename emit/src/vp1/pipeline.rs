@@ -1,11 +1,10 @@
 //! Software pipelining of loops with one block.
 //!
-//! With an initiation interval of n bundles, stage s of an iteration begins n * s bundles after its
-//! start. The kernel of the pipelined loop executes stage 0 of an iteration together with stage 1
-//! of the iteration before it, and so on. A prologue of several intervals precedes the kernel, and
-//! each of them starts one more iteration. In each interval, the exit test may end the loop. An
-//! epilogue then completes the iterations that have started. The trip count need not be known: a
-//! loop with one iteration only executes the stages of this iteration.
+//! With an initiation interval of n bundles, stage s of an iteration begins n * s bundles after its start. The kernel
+//! of the pipelined loop executes stage 0 of an iteration together with stage 1 of the iteration before it, and so on.
+//! A prologue of several intervals precedes the kernel, and each of them starts one more iteration. In each interval,
+//! the exit test may end the loop. An epilogue then completes the iterations that have started. The trip count need not
+//! be known: a loop with one iteration only executes the stages of this iteration.
 
 use halfbyte_isa::row::RegFile;
 use halfbyte_isa::vp1::Inst;
@@ -33,8 +32,7 @@ pub(crate) struct Pipelined {
 /// Part of a pipelined loop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum PipelinePart {
-    /// Interval of the prologue that starts the iteration with this number while earlier iterations
-    /// continue.
+    /// Interval of the prologue that starts the iteration with this number while earlier iterations continue.
     Start(u32),
     /// Interval of the steady state, which is the loop itself.
     Kernel,
@@ -51,9 +49,8 @@ pub(crate) fn is_loop(block: &[Op], label: Label) -> bool {
     back && block.len() <= MAX_OPS && !body.iter().any(Op::is_control)
 }
 
-/// Pipelines a loop whose last operation is the back branch. Returns `None` if no initiation
-/// interval below `bundles` is found. `live` are the locations that are live after the loop, and
-/// `zero` is an `$a` register that holds 0.
+/// Pipelines a loop whose last operation is the back branch. Returns `None` if no initiation interval below `bundles`
+/// is found. `live` are the locations that are live after the loop, and `zero` is an `$a` register that holds 0.
 pub(crate) fn pipeline(block: &[Op], live: Locations, bundles: u32, zero: Option<u8>) -> Option<Pipelined> {
     let values = Values::of_loop(block, live);
     let mut looped = Loop::new(block, &values, live)?;
@@ -67,8 +64,7 @@ pub(crate) fn pipeline(block: &[Op], live: Locations, bundles: u32, zero: Option
         if let Some(times) = looped.schedule(interval, accept) {
             return Some(Pipelined { ops: renamed?, bound: looped.least, times });
         }
-        // For a long loop, the interval grows in larger steps, because the search for the minimum
-        // would take too long.
+        // For a long loop, the interval grows in larger steps, because the search for the minimum would take too long.
         interval += 1 + interval / 16;
     }
     None
@@ -85,8 +81,7 @@ fn rename(block: &[Op], values: &Values, live: Locations, times: &Times, zero: O
         let (start, length) = spans.get(value as usize).copied().unwrap_or_default();
         (start..start + length).map(move |time| time % interval)
     };
-    // A location that is live after the loop cannot be used. The same is true for `$r31`, which
-    // always reads as 0.
+    // A location that is live after the loop cannot be used. The same is true for `$r31`, which always reads as 0.
     for place in live.union(Locations::register(RegFile::R, R_ZERO)).numbers() {
         taken.get_mut(usize::from(place)).into_iter().for_each(|rows| rows.fill(true));
     }
@@ -132,8 +127,7 @@ fn rename(block: &[Op], values: &Values, live: Locations, times: &Times, zero: O
         false => op.with_insts(insts, zero),
     };
     let ops: Vec<Op> = block.iter().zip(&insts).map(renamed).collect::<Option<_>>()?;
-    // Operations with other registers may use other register ports, so their bundles are checked
-    // again.
+    // Operations with other registers may use other register ports, so their bundles are checked again.
     let pairs = Pairs::new(&ops);
     let fits = (0..times.interval).all(|row| is_bundle(&pairs, times, row));
     fits.then_some(ops)
@@ -156,15 +150,13 @@ fn span(value: &Value, times: &Times) -> (usize, usize) {
     }
 }
 
-/// Returns `true` if the operations that execute in one row of the interval, of all stages, can
-/// share a bundle.
+/// Returns `true` if the operations that execute in one row of the interval, of all stages, can share a bundle.
 fn is_bundle(pairs: &Pairs<'_>, times: &Times, row: u32) -> bool {
     let mut members = Members::new();
     at(times, row, |_| true).all(|op| pairs.fits(&members, op) && members.try_push(op).is_ok())
 }
 
-/// Returns the operations that execute in one row of the interval and whose stage satisfies
-/// `stage`.
+/// Returns the operations that execute in one row of the interval and whose stage satisfies `stage`.
 fn at(times: &Times, row: u32, stage: impl Fn(u32) -> bool) -> impl Iterator<Item = u32> {
     let all = (0..).zip(&times.times);
     all.filter(move |(_, time)| *time % times.interval == row && stage(*time / times.interval)).map(|(op, _)| op)
@@ -188,17 +180,15 @@ impl Pipelined {
         self.times.times.last().map_or(0, |time| time / self.times.interval)
     }
 
-    /// Returns `true` if the prologue must continue by backward branches. A launch counts backward
-    /// branches, so a pipelined loop must take as many of them as the original loop. Only the loop
-    /// over groups is not counted.
+    /// Returns `true` if the prologue must continue by backward branches. A launch counts backward branches, so a
+    /// pipelined loop must take as many of them as the original loop. Only the loop over groups is not counted.
     pub(super) fn counts(&self) -> bool {
         let group = self.ops.last().is_some_and(|branch| branch.group);
         !group && self.starts() > self.decides()
     }
 
-    /// Returns the parts of the loop in layout order. An exit from the loop is a forward branch. If
-    /// branches are counted, a prologue interval is placed after the part to which it branches
-    /// backward.
+    /// Returns the parts of the loop in layout order. An exit from the loop is a forward branch. If branches are
+    /// counted, a prologue interval is placed after the part to which it branches backward.
     pub(super) fn order(&self) -> Vec<PipelinePart> {
         let (starts, decides) = (self.starts(), self.decides());
         let mut order = Vec::new();

@@ -38,8 +38,7 @@ pub(crate) fn pressure<'a>(ops: impl IntoIterator<Item = &'a Op>) -> [u32; 4] {
 const MAX_TRIES: u64 = 12;
 const MAX_TRIED: u64 = 1 << 14;
 
-/// Maximum number of ready operations that are considered for a bundle. Those with the highest
-/// priority are considered.
+/// Maximum number of ready operations that are considered for a bundle. Those with the highest priority are considered.
 const MAX_LOOKED_AT: usize = 1 << 9;
 
 /// Schedules the operations of a block. They are in program order, with branches and exits last.
@@ -150,9 +149,8 @@ fn release(graph: &Graph, waiting: &mut [Waiting], op: u32, at: u32, mut ready: 
     }
 }
 
-/// Places a branch or an exit. If it is the first one of the block, the other operations are before
-/// it, in its bundle, or in its delay slot. A further branch follows the delay slot of the previous
-/// one.
+/// Places a branch or an exit. If it is the first one of the block, the other operations are before it, in its bundle,
+/// or in its delay slot. A further branch follows the delay slot of the previous one.
 fn place_control(ops: &[Op], pairs: &Pairs<'_>, op: u32, bundles: &mut Vec<Members>, waiting: &[Waiting], first: bool) {
     let Some(control) = ops.get(op as usize) else { return };
     let slots = u32::from(control.has_delay_slot());
@@ -169,8 +167,7 @@ fn place_control(ops: &[Op], pairs: &Pairs<'_>, op: u32, bundles: &mut Vec<Membe
     }
 }
 
-/// Appends a jump. If possible, the jump is in the second to last bundle, and the last bundle fills
-/// its delay slot.
+/// Appends a jump. If possible, the jump is in the second to last bundle, and the last bundle fills its delay slot.
 pub(crate) fn append_jump(ops: &mut Vec<Op>, bundles: &mut Vec<Members>, jump: Op) {
     let number = ops.len() as u32;
     ops.push(jump);
@@ -182,8 +179,7 @@ pub(crate) fn append_jump(ops: &mut Vec<Op>, bundles: &mut Vec<Members>, jump: O
     }
 }
 
-/// Returns the instruction of a bundle that executes on a unit, and the operation to which the
-/// instruction belongs.
+/// Returns the instruction of a bundle that executes on a unit, and the operation to which the instruction belongs.
 pub(crate) fn words_of<'a>(ops: &'a [Op], bundle: &'a [u32], unit: Unit) -> Option<(&'a Op, Inst)> {
     bundle.iter().filter_map(|&op| ops.get(op as usize)).find_map(|op| Some((op, op.inst(unit)?)))
 }

@@ -16,8 +16,7 @@ fn entered(blocks: &[Vec<Op>]) -> Vec<bool> {
     entered
 }
 
-/// Merges each block that is no branch target with the block before it, if control falls through
-/// into it.
+/// Merges each block that is no branch target with the block before it, if control falls through into it.
 pub(super) fn merge(blocks: &mut [Vec<Op>]) {
     let entered = entered(blocks);
     let mut before: Option<usize> = None;
@@ -31,8 +30,7 @@ pub(super) fn merge(blocks: &mut [Vec<Op>]) {
     }
 }
 
-/// Moves the operations of a loop's latch in front of the exit branch, if they have no effect after
-/// the loop.
+/// Moves the operations of a loop's latch in front of the exit branch, if they have no effect after the loop.
 pub(super) fn fold_latches(blocks: &mut [Vec<Op>]) {
     let live = live::live_in(blocks);
     let entered = entered(blocks);
@@ -50,8 +48,7 @@ pub(super) fn fold_latches(blocks: &mut [Vec<Op>]) {
     }
 }
 
-/// Returns one block in place of a block that ends in the exit branch and its latch `next`, if both
-/// can be merged.
+/// Returns one block in place of a block that ends in the exit branch and its latch `next`, if both can be merged.
 fn fold_latch(blocks: &[Vec<Op>], label: Label, next: usize, live: &[Locations]) -> Option<Vec<Op>> {
     let [body @ .., branch] = blocks.get(label as usize)?.as_slice() else { return None };
     let [latch @ .., jump] = blocks.get(next)?.as_slice() else { return None };

@@ -199,8 +199,7 @@ pub(super) fn random_end(random: &mut Random) -> Vec<Op> {
     lines.iter().map(|line| op(line)).collect()
 }
 
-/// Returns blocks with random branches. Each backward branch decrements `$r30` and is taken until
-/// `$r30` is negative.
+/// Returns blocks with random branches. Each backward branch decrements `$r30` and is taken until `$r30` is negative.
 fn random_blocks(random: &mut Random) -> Vec<Vec<Op>> {
     let counter = Locations::register(RegFile::R, 30).union(Locations::flags(3, 0xff));
     let kept = counter.union(Locations::register(RegFile::A, 31));

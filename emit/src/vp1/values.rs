@@ -1,6 +1,5 @@
-//! Values of a loop, and the registers that may hold them. A value that is only used in its
-//! iteration may move to any register of the same register file. Values that an instruction needs
-//! in consecutive registers move together.
+//! Values of a loop, and the registers that may hold them. A value that is only used in its iteration may move to any
+//! register of the same register file. Values that an instruction needs in consecutive registers move together.
 
 use halfbyte_isa::row::{OperandRole, RegFile, RegSlot};
 use halfbyte_isa::vp1::Inst;
@@ -22,8 +21,7 @@ pub(crate) struct Value {
     pub carried: bool,
 }
 
-/// Values that move together: they are in consecutive registers, or one after another in the same
-/// register.
+/// Values that move together: they are in consecutive registers, or one after another in the same register.
 #[derive(Clone, Debug)]
 pub(crate) struct Cluster {
     /// Values in the order of the loop.
@@ -89,8 +87,7 @@ struct Finder<'a> {
     initial: Vec<Option<u32>>,
     /// Parent of each value in the union-find structure.
     leaders: Vec<u32>,
-    /// For the representative of each cluster, the number of registers by a multiple of which the
-    /// cluster may move.
+    /// For the representative of each cluster, the number of registers by a multiple of which the cluster may move.
     steps: Vec<u8>,
     /// Values that must keep their registers.
     fixed: Vec<u32>,
@@ -202,8 +199,7 @@ impl Finder<'_> {
                 };
                 let touched = [among(&used, reads), among(&made, writes)].concat();
                 let Some(&first) = touched.first() else { continue };
-                // The field shares bits with another field, so another register number would also
-                // change that field.
+                // The field shares bits with another field, so another register number would also change that field.
                 if inst.shares(slot.field) {
                     self.fixed.extend(touched);
                     continue;

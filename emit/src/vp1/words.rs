@@ -15,8 +15,7 @@ pub(crate) struct Word {
     pub inst: Inst,
     /// Target of the instruction's branch.
     pub target: Option<Label>,
-    /// `true` for the back branch of the loop over groups of work items, which executes once for
-    /// each group.
+    /// `true` for the back branch of the loop over groups of work items, which executes once for each group.
     pub group: bool,
     /// Stream that the instruction loads or stores.
     pub stream: Option<u32>,
@@ -29,8 +28,7 @@ pub(crate) struct Word {
 pub(crate) struct Planned {
     /// Instruction word for each unit, if any.
     pub words: [Option<Word>; 4],
-    /// `true` if the bundle must be at the start of a line of four instruction words, because it is
-    /// a branch target.
+    /// `true` if the bundle must be at the start of a line of four instruction words, because it is a branch target.
     pub aligned: bool,
 }
 
@@ -73,9 +71,8 @@ impl State {
         State { place: index as u32 / 4, last: index as u32 % 4 }
     }
 
-    /// Returns the state after a bundle with these units. Returns `None` if the bundle would decode
-    /// as part of the previous bundle, would extend over the end of a line, or is not aligned as
-    /// required.
+    /// Returns the state after a bundle with these units. Returns `None` if the bundle would decode as part of the
+    /// previous bundle, would extend over the end of a line, or is not aligned as required.
     fn after(self, units: Units, aligned: bool) -> Option<State> {
         let (first, last) = ends(units);
         let end = self.place + units.count_ones();
@@ -140,8 +137,7 @@ fn choose(bundles: &[Planned]) -> Vec<Units> {
         reached = next.map(|way| way.map(|way| way.words));
         ways.push(next);
     }
-    // There is always a solution, because a bundle with an instruction word for each unit fills a
-    // line.
+    // There is always a solution, because a bundle with an instruction word for each unit fills a line.
     let best = reached.iter().enumerate().filter_map(|(at, words)| Some(((*words)?, at))).min();
     let mut at = best.map_or(0, |(_, at)| at);
     let mut sets: Vec<Units> = Vec::with_capacity(bundles.len());
@@ -181,8 +177,7 @@ mod tests {
         Planned { words, aligned }
     }
 
-    /// Returns the minimum number of instruction words for planned bundles, by an exhaustive search
-    /// over all nops.
+    /// Returns the minimum number of instruction words for planned bundles, by an exhaustive search over all nops.
     fn fewest(plans: &[(Units, bool)], start: u32, last: u32) -> Option<u32> {
         let Some((&(needed, aligned), rest)) = plans.split_first() else { return Some(0) };
         let begins = (start == 0 || !aligned, needed);

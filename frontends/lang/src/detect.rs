@@ -1,8 +1,7 @@
 //! Detection of source text in the kernel language, as opposed to plain IR.
 //!
-//! Every text is tested before it is compiled, including long texts in plain IR. The test therefore
-//! makes no tokens: inside the braces of a kernel, it scans 64 bytes at a time for the few bytes
-//! that can end the kernel.
+//! Every text is tested before it is compiled, including long texts in plain IR. The test therefore makes no tokens:
+//! inside the braces of a kernel, it scans 64 bytes at a time for the few bytes that can end the kernel.
 
 use crate::lexer::{Tok, in_name, string};
 

@@ -12,8 +12,7 @@ use crate::symbols::Symbols;
 /// Number of spaces per level of indentation.
 const INDENT: usize = 2;
 
-/// Formats a text in the kernel language. Formatting is idempotent, and a text of plain IR is
-/// returned unchanged.
+/// Formats a text in the kernel language. Formatting is idempotent, and a text of plain IR is returned unchanged.
 ///
 /// # Errors
 /// Returns the syntax errors of the text.
@@ -205,8 +204,7 @@ impl Writer<'_> {
         self.out.push_str(&" ".repeat(depth));
     }
 
-    /// Writes a line break, and a blank line if `blank` is set. Writes nothing at the start of the
-    /// text.
+    /// Writes a line break, and a blank line if `blank` is set. Writes nothing at the start of the text.
     fn end_line(&mut self, blank: bool, is_first: &mut bool) {
         if std::mem::take(is_first) {
             return;

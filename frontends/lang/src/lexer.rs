@@ -151,8 +151,7 @@ pub(crate) fn tokens(source: &str) -> Vec<Token> {
             }
             Some(first) => match mark(rest) {
                 Some(mark) => (Tok::Punct(mark), mark.len()),
-                // Consecutive non-ASCII bytes form one token, so that the token ends at a character
-                // boundary.
+                // Consecutive non-ASCII bytes form one token, so that the token ends at a character boundary.
                 None if !first.is_ascii() => (Tok::Bad, len_while(rest, |byte| !byte.is_ascii())),
                 None => (Tok::Bad, 1),
             },

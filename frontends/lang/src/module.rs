@@ -36,8 +36,7 @@ pub fn read(text: &str, file: &str, includes: &dyn Includes) -> Result<Module, V
     loading.follow(0, file, None, &mut vec![file.to_owned()]);
     let Loading { ast, symbols, mut errors, .. } = loading;
     let mut kernels: Vec<Kernel> = plain(text, &ast, &mut errors);
-    // If an item could not be parsed, lowering is skipped, because each use of the item's name
-    // would be reported.
+    // If an item could not be parsed, lowering is skipped, because each use of the item's name would be reported.
     if !ast.lost {
         let mut lower = Lower::new(&ast, &symbols, &files, errors.is_empty());
         for number in 0..ast.kernels.len() {
@@ -66,8 +65,7 @@ pub fn read(text: &str, file: &str, includes: &dyn Includes) -> Result<Module, V
     Err(errors)
 }
 
-/// Parses the kernels in plain IR. All other text is replaced by spaces, so that source positions
-/// stay valid.
+/// Parses the kernels in plain IR. All other text is replaced by spaces, so that source positions stay valid.
 fn plain(text: &str, ast: &Ast, errors: &mut Vec<Diagnostic>) -> Vec<Kernel> {
     if ast.plain.is_empty() {
         return Vec::new();
@@ -111,9 +109,8 @@ impl Loading<'_> {
         Parser::new(text, base, &mut self.ast, &mut self.symbols, &mut self.errors).file();
     }
 
-    /// Parses the files that the `include` items from index `first` on refer to. `at` is the
-    /// `include` in the main file that led to them. `around` holds the names of the files that
-    /// include one another.
+    /// Parses the files that the `include` items from index `first` on refer to. `at` is the `include` in the main file
+    /// that led to them. `around` holds the names of the files that include one another.
     fn follow(&mut self, first: usize, from: &str, at: Option<Span>, around: &mut Vec<String>) {
         let includes: Vec<_> = self.ast.includes.get(first..).unwrap_or_default().to_vec();
         for include in includes {

@@ -32,8 +32,7 @@ pub struct Name {
     pub span: Span,
     /// `true` if this occurrence declares the name.
     pub is_declared: bool,
-    /// The statement, loop header or parameter that assigns the value, if this occurrence is
-    /// assigned.
+    /// The statement, loop header or parameter that assigns the value, if this occurrence is assigned.
     pub set_by: Option<Span>,
 }
 

@@ -56,8 +56,7 @@ fn comments(text: &str) -> Vec<&str> {
     text.lines().filter_map(|line| Some(line[comment(line)?..].trim_end())).collect()
 }
 
-/// Returns a text with randomly changed spaces between tokens and before lines. Comments and
-/// strings are unchanged.
+/// Returns a text with randomly changed spaces between tokens and before lines. Comments and strings are unchanged.
 fn disturbed(text: &str, random: &mut u64) -> String {
     let mut out = String::new();
     for line in text.lines() {
@@ -92,8 +91,7 @@ fn below(random: &mut u64, most: usize) -> usize {
     (*random >> 33) as usize % most
 }
 
-/// Checks the formatting of a text. Returns `false` if the text is invalid and so cannot be
-/// checked.
+/// Checks the formatting of a text. Returns `false` if the text is invalid and so cannot be checked.
 fn check_formatting(name: &str, text: &str) -> bool {
     let Ok(module) = read(text, "k.hb", &StdOnly) else { return false };
     let once = format(text).unwrap_or_else(|errors| panic!("{name} reads, and is not formatted: {errors:?}"));

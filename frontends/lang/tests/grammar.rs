@@ -135,8 +135,7 @@ fn write(rules: &BTreeMap<String, Node>, node: &Node, random: &mut Random, depth
     }
 }
 
-/// Returns the index of the alternative whose sentences end soonest: a literal, number or name if
-/// there is one.
+/// Returns the index of the alternative whose sentences end soonest: a literal, number or name if there is one.
 fn shallowest(ways: &[Node]) -> usize {
     let ends = |node: &Node| {
         matches!(node, Node::Sequence(parts) if parts.iter().all(|part| match part {
@@ -305,8 +304,7 @@ impl Recogniser<'_> {
     }
 }
 
-/// Returns texts in the kernel language from the documentation, the examples and the standard
-/// library.
+/// Returns texts in the kernel language from the documentation, the examples and the standard library.
 fn texts() -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut texts: Vec<(String, String)> = Vec::new();

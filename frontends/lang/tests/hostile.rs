@@ -1,5 +1,4 @@
-//! Tests with malicious texts. Each text must be accepted or rejected quickly, without a panic or
-//! stack overflow.
+//! Tests with malicious texts. Each text must be accepted or rejected quickly, without a panic or stack overflow.
 
 use halfbyte_lang::{StdOnly, format, read};
 

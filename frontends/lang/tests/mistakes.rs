@@ -1,9 +1,7 @@
-//! Tests of error messages. The cases are in `tests/mistakes/*.txt`; `HALFBYTE_BLESS=1` rewrites
-//! the expected messages.
+//! Tests of error messages. The cases are in `tests/mistakes/*.txt`; `HALFBYTE_BLESS=1` rewrites the expected messages.
 //!
-//! A case begins with `=== ` and a title. Statements outside a kernel or function are placed in a
-//! kernel ([`AROUND`]). The expected messages follow `---`. Each has its position, and the source
-//! text at the position in `<>`.
+//! A case begins with `=== ` and a title. Statements outside a kernel or function are placed in a kernel ([`AROUND`]).
+//! The expected messages follow `---`. Each has its position, and the source text at the position in `<>`.
 
 use std::fmt::Write;
 use std::path::Path;

@@ -31,8 +31,7 @@ fn untyped_numbers_take_the_type_of_the_other_operand() {
     assert_eq!(body("let p = a + (2 * 3 - 1 << 1)"), ["%0 = const.i32 10", "%p = add.i32 %a, %0"]);
     assert_eq!(body("let p = a << 2 + 1"), ["%0 = const.i32 3", "%p = shl.i32 %a, %0"]);
     assert_eq!(body("let p: i64 = zext(a)"), ["%p = zext.i64 %a"]);
-    // If an operator is signed or unsigned, an untyped number is first converted to the expected
-    // type.
+    // If an operator is signed or unsigned, an untyped number is first converted to the expected type.
     assert_eq!(body("let p: i32 = a + (-1 >>_u 4)"), ["%0 = const.i32 268435455", "%p = add.i32 %a, %0"]);
     assert_eq!(body("let p: i32 = a + (0xffffffff >>_s 8)"), ["%0 = const.i32 -1", "%p = add.i32 %a, %0"]);
     assert_eq!(

@@ -5,8 +5,7 @@ use halfbyte_lang::is_language;
 
 use lexer::{Tok, tokens};
 
-/// The lexer is private to the crate and depends on no other module, so this test includes its
-/// source.
+/// The lexer is private to the crate and depends on no other module, so this test includes its source.
 #[allow(dead_code)]
 #[path = "../src/lexer.rs"]
 mod lexer;

@@ -43,8 +43,7 @@ pub(crate) struct Address {
     pub index: Option<Value>,
     /// Number of bytes by which the index is multiplied.
     pub scale: u32,
-    /// Set if the index is scaled in 64 bits. The address is the same, but PTX computes the product
-    /// in one instruction.
+    /// Set if the index is scaled in 64 bits. The address is the same, but PTX computes the product in one instruction.
     pub wide: bool,
     /// Constant byte offset.
     pub offset: i32,
@@ -71,8 +70,7 @@ impl Import<'_> {
         })
     }
 
-    /// Returns the address as an element of a buffer, or `None` if the index is not proved to be
-    /// valid.
+    /// Returns the address as an element of a buffer, or `None` if the index is not proved to be valid.
     fn element(&mut self, val: Val, offset: i32, size: u32) -> Option<Address> {
         let (source, bytes) = self.base(val, DEPTH)?;
         self.indexed(source, &bytes, Some(val), offset, size)
@@ -148,8 +146,7 @@ impl Import<'_> {
         index
     }
 
-    /// Returns the buffer that contains an address, and the address's offset from the buffer's
-    /// start.
+    /// Returns the buffer that contains an address, and the address's offset from the buffer's start.
     fn base(&self, val: Val, depth: u32) -> Option<(ParameterId, Offset)> {
         let depth = depth.checked_sub(1)?;
         let &Def::Inst(number, None) = self.function.def(val) else { return None };
@@ -236,8 +233,7 @@ impl Import<'_> {
         }
     }
 
-    /// Returns the product of `mul.wide` or `mad.wide` as a byte offset, if one factor is a
-    /// constant.
+    /// Returns the product of `mul.wide` or `mad.wide` as a byte offset, if one factor is a constant.
     fn scaled(&self, number: usize, inst: &Inst) -> Option<Offset> {
         let signed = inst.ty(0).is_signed();
         let (val, factor) = match (self.number_at(number, inst, 1), self.number_at(number, inst, 2)) {
@@ -331,8 +327,7 @@ impl Import<'_> {
         }
     }
 
-    /// Returns `true` if the first two operands of an instruction are the block number and the
-    /// block size.
+    /// Returns `true` if the first two operands of an instruction are the block number and the block size.
     fn is_start(&self, axis: Axis, number: usize, inst: &Inst) -> bool {
         let is = |i: usize, group| {
             let special = self.read_of(number, inst, i).and_then(|val| self.special_of(val));
@@ -351,8 +346,7 @@ impl Import<'_> {
             .any(|(block, size)| is(block, SpecialGroup::Block) && is_size(size))
     }
 
-    /// Returns the unsigned minimum and maximum of a value, if the value is known to fit in 32
-    /// bits.
+    /// Returns the unsigned minimum and maximum of a value, if the value is known to fit in 32 bits.
     pub(crate) fn bounds(&self, val: Val) -> Option<(u64, u64)> {
         let bits = self.function.entry.body.registers.held(self.function.reg(val)).map_or(64, PtxType::bits);
         Some(self.range(val, DEPTH)).filter(|&(_, high)| bits <= 32 || high <= u32::MAX.into())

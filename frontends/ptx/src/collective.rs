@@ -83,8 +83,7 @@ impl Import<'_> {
                 let scope = fence(inst).unwrap_or_default();
                 self.code.builder.inst(Op::Fence, Type::I32, Attr::Fence(FenceAttr { order, scope }), &[]);
             }
-            // The IR does not distinguish the memory proxies of PTX, so a proxy fence has no
-            // effect.
+            // The IR does not distinguish the memory proxies of PTX, so a proxy fence has no effect.
             FENCE_PROXY | FENCE_PROXY_ASYNC => {}
             _ => return false,
         }
@@ -95,8 +94,7 @@ impl Import<'_> {
     /// second result, a truth value.
     fn define_results(&mut self, inst: &Inst, value: Value, answer: Option<Value>) {
         let [first, second] = results(inst);
-        // If the destination is a pair of registers, the first one receives the value. The text may
-        // omit it.
+        // If the destination is a pair of registers, the first one receives the value. The text may omit it.
         if let Some(reg) = first {
             self.define(reg, value);
         }
@@ -121,8 +119,7 @@ impl Import<'_> {
         }
     }
 
-    /// Returns the member mask: operand `i`, or the mask of the active lanes if the instruction has
-    /// no such operand.
+    /// Returns the member mask: operand `i`, or the mask of the active lanes if the instruction has no such operand.
     fn mask(&mut self, inst: &Inst, i: usize) -> Value {
         if inst.has_no_member_mask() {
             self.code.builder.here(Op::ActiveMask)
@@ -152,8 +149,7 @@ impl Import<'_> {
         self.define_results(inst, given, answer);
     }
 
-    /// Emits the test of whether the source lane of a shuffle is in the segment of the current
-    /// lane.
+    /// Emits the test of whether the source lane of a shuffle is in the segment of the current lane.
     fn is_within(&mut self, op: Op, by: Value, segment: Value) -> Value {
         let lane = self.code.builder.here(Op::LaneId);
         let number = |import: &mut Self, number: u64| import.code.constant(Type::I32, number);
@@ -283,8 +279,7 @@ impl Import<'_> {
     }
 }
 
-/// Returns the result registers and the operand registers of an atomic operation on several
-/// elements.
+/// Returns the result registers and the operand registers of an atomic operation on several elements.
 pub(crate) fn elements(inst: &Inst) -> (Vec<Option<Reg>>, Vec<Option<Reg>>) {
     let vector = |i: usize| match inst.operands.get(i) {
         Some(Operand::Vector(regs)) => regs.iter().collect(),

@@ -62,8 +62,7 @@ fn known(body: &Body) -> HashMap<Reg, ConstantAddress> {
     for (place, inst) in body.insts.iter().enumerate().filter(|(_, inst)| inst.guard.is_none()) {
         let Some(&Operand::Register(to)) = inst.operands.first() else { continue };
         let (first, last) = reads.get(&to).copied().unwrap_or((place + 1, place));
-        // A register holds zero before its write, so the address is constant only if all reads
-        // follow the write.
+        // A register holds zero before its write, so the address is constant only if all reads follow the write.
         if writes.get(&to) == Some(&1)
             && first > place
             && entered.only_from(place, last)
@@ -167,8 +166,7 @@ fn value(inst: &Inst, known: &HashMap<Reg, ConstantAddress>) -> Option<ConstantA
     }
 }
 
-/// Replaces the address of an access by a name and an offset, if the address is constant and within
-/// the object.
+/// Replaces the address of an access by a name and an offset, if the address is constant and within the object.
 fn rewrite_by_name(inst: &mut Inst, known: &HashMap<Reg, ConstantAddress>, frame: &[FrameVariable]) {
     let found = inst.operands.iter().position(|operand| matches!(operand, Operand::Memory(_)));
     let Some((place, &Operand::Memory(address))) = found.and_then(|place| Some((place, inst.operands.get(place)?)))
@@ -211,8 +209,7 @@ fn rewrite_by_name(inst: &mut Inst, known: &HashMap<Reg, ConstantAddress>, frame
         Object::Frame(FrameVar { space: Space::Local, .. }) => Token::Local,
         _ => Token::Param,
     };
-    // Modifiers for the memory order and the caches have no effect on private memory, so they are
-    // removed.
+    // Modifiers for the memory order and the caches have no effect on private memory, so they are removed.
     let kept = inst.modifiers.iter().filter(|word| matches!(word, Token::Type(_) | Token::V2 | Token::V4));
     let words = std::iter::once(space).chain(kept.copied()).collect();
     inst.operands.truncate(2);
@@ -237,8 +234,7 @@ fn drop_unused(body: &mut Body, locs: &mut Vec<Loc>, known: &HashMap<Reg, Consta
         _ => None,
     };
     let mut is_dropped = vec![false; body.insts.len()];
-    // The traversal is backwards, so that a removed instruction first removes the uses of its own
-    // operands.
+    // The traversal is backwards, so that a removed instruction first removes the uses of its own operands.
     for (inst, is_dropped) in body.insts.iter().zip(&mut is_dropped).rev() {
         if makes_address(inst).is_some_and(|to| uses.get(&to).copied().unwrap_or(0) == 0 && known.contains_key(&to)) {
             *is_dropped = true;

@@ -1,8 +1,7 @@
-//! Expansion of each asynchronous copy into loads and stores at the position of the copy. The
-//! instructions that wait for copies become no-ops.
+//! Expansion of each asynchronous copy into loads and stores at the position of the copy. The instructions that wait
+//! for copies become no-ops.
 //!
-//! So an access to the copied memory before the wait is not detected, except in direct execution of
-//! the PTX.
+//! So an access to the copied memory before the wait is not detected, except in direct execution of the PTX.
 
 use halfbyte_isa::ptx::module::{Body, Registers};
 use halfbyte_isa::ptx::types::{Token, Type};
@@ -12,8 +11,7 @@ use smallvec::SmallVec;
 
 use crate::expand::Expansion;
 
-/// Number of bytes that an asynchronous copy reads. It fills the remaining bytes of the destination
-/// with zeros.
+/// Number of bytes that an asynchronous copy reads. It fills the remaining bytes of the destination with zeros.
 enum CopiedBytes {
     All,
     None,

@@ -1,9 +1,8 @@
 //! The IR builder as a [`Domain`], in which the semantics of an instruction emits ops.
 //!
-//! An instruction without a corresponding op is imported by evaluating its semantics, which is
-//! generic over a [`Domain`]. In this domain, words are values of type `i32` and truth values are
-//! of type `i1`. Constants are folded, so that only those ops are emitted that the operands of the
-//! instruction need.
+//! An instruction without a corresponding op is imported by evaluating its semantics, which is generic over a
+//! [`Domain`]. In this domain, words are values of type `i32` and truth values are of type `i1`. Constants are folded,
+//! so that only those ops are emitted that the operands of the instruction need.
 
 use std::collections::HashMap;
 
@@ -244,8 +243,7 @@ pub(crate) fn elementary(function: Function) -> Op {
     }
 }
 
-/// Returns the op of a conversion with its operand type and result type. Returns `None` if no op
-/// does this conversion.
+/// Returns the op of a conversion with its operand type and result type. Returns `None` if no op does this conversion.
 fn conversion(op: &Conversion) -> Option<(Op, Type, Type)> {
     let float = |form: NumberFormat| match form {
         NumberFormat::F16 => Some(Type::F16),

@@ -13,8 +13,7 @@ pub(crate) trait Expansion: Sized {
     /// Returns `true` if the transformation replaces the instruction.
     fn is_replaced(inst: &Inst) -> bool;
 
-    /// Allocates the temporary registers of the replacements. Returns `None` if no registers are
-    /// left.
+    /// Allocates the temporary registers of the replacements. Returns `None` if no registers are left.
     fn new(body: &Body) -> Option<Self>;
 
     /// Returns the instructions that the new body contains so far.
@@ -27,8 +26,7 @@ pub(crate) trait Expansion: Sized {
     fn finish(self, body: Body) -> Body;
 }
 
-/// Applies an expansion to a kernel. Returns the kernel unchanged if the expansion replaces no
-/// instruction.
+/// Applies an expansion to a kernel. Returns the kernel unchanged if the expansion replaces no instruction.
 pub(crate) fn expand<E: Expansion>(inlined: Inlined<'_>) -> Inlined<'_> {
     if !inlined.entry.body.insts.iter().any(E::is_replaced) {
         return inlined;

@@ -10,8 +10,7 @@ use crate::emit::Import;
 use crate::types::{integer, of_ptx};
 
 impl Import<'_> {
-    /// Imports a floating-point instruction that has a corresponding op. Returns `false` for other
-    /// instructions.
+    /// Imports a floating-point instruction that has a corresponding op. Returns `false` for other instructions.
     pub(crate) fn float(&mut self, inst: &Inst) -> bool {
         use Opcode::*;
         let value = match inst.opcode {
@@ -59,9 +58,8 @@ impl Import<'_> {
         true
     }
 
-    /// Returns the float flags of the IR for the modifiers of `inst`. Returns `None` for an f32
-    /// instruction with `.ftz` or `.sat`, which the ops do not support. `.relu` is handled
-    /// separately.
+    /// Returns the float flags of the IR for the modifiers of `inst`. Returns `None` for an f32 instruction with `.ftz`
+    /// or `.sat`, which the ops do not support. `.relu` is handled separately.
     fn flags(&self, inst: &Inst, ty: Type) -> Option<FloatFlags> {
         let clamp = if inst.has(Token::Sat) { Clamp::Sat } else { Clamp::None };
         let (rounding, ftz, nan) = (Self::rounding(inst), inst.has(Token::Ftz), inst.has(Token::Nan));
@@ -88,10 +86,9 @@ impl Import<'_> {
         Some(self.rectified(inst, ty, value))
     }
 
-    /// Returns `rounded`, with zeros of the same sign in the lanes whose exact result is below the
-    /// least normal number. Unlike this test, `ftz` of the IR tests the rounded result. A lane's
-    /// exact result is below the least normal number if and only if the result with truncation and
-    /// `ftz` is zero.
+    /// Returns `rounded`, with zeros of the same sign in the lanes whose exact result is below the least normal number.
+    /// Unlike this test, `ftz` of the IR tests the rounded result. A lane's exact result is below the least normal
+    /// number if and only if the result with truncation and `ftz` is zero.
     fn zero_if_tiny(&mut self, op: Op, ty: Type, args: &[Value], rounded: Value) -> Value {
         let flags = FloatFlags { rounding: Rounding::Rz, ftz: true, ..FloatFlags::default() };
         let truncated = self.code.builder.float(op, ty, flags, args);
@@ -109,8 +106,7 @@ impl Import<'_> {
         self.code.builder.float(Op::Fmax, ty, flags, &[value, zero])
     }
 
-    /// Emits an op without flags. Returns `None` if the instruction has `.ftz`, which the op does
-    /// not support.
+    /// Emits an op without flags. Returns `None` if the instruction has `.ftz`, which the op does not support.
     fn plain(&mut self, inst: &Inst, op: Op) -> Option<Value> {
         let ty = of_ptx(inst.ty(0))?;
         (!inst.has(Token::Ftz)).then(|| self.lanewise(inst, op, ty))

@@ -197,8 +197,7 @@ fn run_of(insts: &[Inst], start: usize, leads: &[bool]) -> usize {
 
 /// Returns the reachable blocks in reverse postorder.
 pub(crate) fn order(nodes: &[Node]) -> Vec<usize> {
-    // The successors are reversed, so that the first successor comes first in the reverse
-    // postorder.
+    // The successors are reversed, so that the first successor comes first in the reverse postorder.
     let targets = |node: &Node| {
         let mut targets: Vec<_> = node.end.targets().map(GraphNode::new).collect();
         targets.reverse();

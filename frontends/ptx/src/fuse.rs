@@ -12,8 +12,7 @@ use crate::ssa::{Def, Function, Val};
 /// Maximum number of moves between a product and the sum that uses it.
 const DEPTH: u32 = 8;
 
-/// Returns the instruction numbers of the sums and differences that may be fused, and of their
-/// products.
+/// Returns the instruction numbers of the sums and differences that may be fused, and of their products.
 pub(crate) fn fusable(function: &Function<'_>) -> HashSet<usize> {
     let mut found = HashSet::new();
     for number in reached(function) {

@@ -1,7 +1,6 @@
 //! Inlining of all calls, and promotion of call arguments and frame variables to registers.
 //!
-//! The result is a kernel without calls. A kernel with a recursive or indirect call is returned
-//! unchanged.
+//! The result is a kernel without calls. A kernel with a recursive or indirect call is returned unchanged.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -21,8 +20,7 @@ use crate::constant_address;
 /// Maximum number of instructions of a kernel during inlining.
 const MOST_INSTS: usize = 1 << 16;
 
-/// Number of repetitions of the two passes that resolve constant addresses and promote variables to
-/// registers.
+/// Number of repetitions of the two passes that resolve constant addresses and promote variables to registers.
 const PROMOTION_ROUNDS: usize = 4;
 
 /// Maximum depth of nested calls.
@@ -34,8 +32,7 @@ pub(crate) struct Inlined<'e> {
     pub locs: Cow<'e, [Loc]>,
 }
 
-/// Inlines all calls. Returns the kernel unchanged if it has no calls, or if one of them cannot be
-/// inlined.
+/// Inlines all calls. Returns the kernel unchanged if it has no calls, or if one of them cannot be inlined.
 pub(crate) fn inline<'e>(entry: &'e Entry, given: &'e [Loc], function_locs: &[Vec<Loc>]) -> Inlined<'e> {
     let is_of_these =
         |operand: &Operand| matches!(operand, Operand::Call { .. } | Operand::Parameter { .. } | Operand::Frame { .. });
@@ -80,8 +77,7 @@ struct Instance {
     labels: u32,
     tables: u32,
     frame: Vec<u32>,
-    /// Label at the end of the inlined function, to which its returns branch. `None` for the body
-    /// of the kernel.
+    /// Label at the end of the inlined function, to which its returns branch. `None` for the body of the kernel.
     end: Option<Label>,
 }
 
@@ -318,8 +314,7 @@ fn written_first(code: &FunctionCode) -> HashSet<Reg> {
     let mut read: HashSet<Reg> = HashSet::new();
     for inst in before_branches(&code.body) {
         let is_certain = inst.guard.is_none();
-        // The reads come first, because an instruction reads its operands before it writes its
-        // results.
+        // The reads come first, because an instruction reads its operands before it writes its results.
         read.extend(
             inst.registers()
                 .filter(|(role, reg)| *role != OperandRole::Def && !written.contains(reg))
@@ -362,8 +357,7 @@ fn before_branches(body: &Body) -> impl Iterator<Item = &Inst> {
     body.insts.iter().take(end).take_while(move |inst| !is_branch(inst))
 }
 
-/// Returns a copy of an instruction with the register, label, table and variable numbers of the new
-/// body.
+/// Returns a copy of an instruction with the register, label, table and variable numbers of the new body.
 fn renumbered(inst: &Inst, instance: &Instance) -> Inst {
     let mut inst = inst.clone();
     inst.rename(|_, reg| if reg == Reg::CARRY { reg } else { Reg(reg.0 + instance.registers) });

@@ -305,8 +305,7 @@ impl Import<'_> {
         let Some(selector) = self.known(inst, 3).filter(|selector| selector & 0x8888 == 0) else { return false };
         let lanes = [0, 4, 8, 12].map(|position| (selector >> position & 7) as u8);
         let halves = lanes.as_chunks::<2>().0;
-        // If the bytes move in pairs, the shuffle is one of half-words, for which some targets have
-        // an instruction.
+        // If the bytes move in pairs, the shuffle is one of half-words, for which some targets have an instruction.
         let value = if halves.iter().all(|half| half[0] % 2 == 0 && half[1] == half[0] + 1) {
             let (a, b) = (self.operand(inst, 1, Type::I16X2), self.operand(inst, 2, Type::I16X2));
             let lanes: Vec<u8> = halves.iter().map(|half| half[0] / 2).collect();
@@ -377,8 +376,7 @@ impl Import<'_> {
         }
     }
 
-    /// Returns the value of `set` for a predicate: all ones or zero, or 1.0 or 0.0 if the
-    /// destination is a float.
+    /// Returns the value of `set` for a predicate: all ones or zero, or 1.0 or 0.0 if the destination is a float.
     pub(crate) fn truth(&mut self, inst: &Inst, p: Value) -> Value {
         let ty = of_ptx(inst.ty(0)).unwrap_or(Type::I32);
         let one = match inst.ty(0) {

@@ -68,8 +68,7 @@ impl Import<'_> {
         if !bytes.len().is_multiple_of(elem.bytes().max(1) as usize) {
             elem = integer(8 << bytes.len().trailing_zeros().min(3));
         }
-        // The kernel itself contains this buffer, so a larger alignment than in the PTX text is
-        // possible.
+        // The kernel itself contains this buffer, so a larger alignment than in the PTX text is possible.
         self.code.builder.data(&place.name, elem, elem.bytes().max(of.align).max(align), bytes)
     }
 
@@ -342,9 +341,8 @@ impl Import<'_> {
         Ok(Some(single_access_type(bytes)))
     }
 
-    /// Returns `true` for a vector access to elements of less than 32 bits that becomes a single
-    /// access. Splitting the loaded value costs nothing in PTX, but other targets need an
-    /// instruction per element.
+    /// Returns `true` for a vector access to elements of less than 32 bits that becomes a single access. Splitting the
+    /// loaded value costs nothing in PTX, but other targets need an instruction per element.
     fn is_narrow(&self, inst: &Inst) -> bool {
         self.keeps_intrinsics && count(inst) > 1 && inst.ty(0).bits() < 32 && strength(inst).is_none()
     }

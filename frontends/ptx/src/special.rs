@@ -1,5 +1,4 @@
-//! Import of special registers. Thread numbers and block numbers become functions of the work
-//! item's number.
+//! Import of special registers. Thread numbers and block numbers become functions of the work item's number.
 
 use halfbyte_ir::{Attr, Axis, Op, Type, Value};
 use halfbyte_isa::ptx::types::{Special, SpecialGroup, Token};
@@ -103,8 +102,7 @@ impl Import<'_> {
         }
     }
 
-    /// Emits the linear number of the thread in its block. The number grows along x first, then y,
-    /// then z.
+    /// Emits the linear number of the thread in its block. The number grows along x first, then y, then z.
     fn thread(&mut self) -> Value {
         let axes = match self.shape.block {
             Some([_, 1, 1]) => 1,
@@ -174,18 +172,16 @@ impl Import<'_> {
         }
     }
 
-    /// Emits the item number along x, and the block number as the quotient of the item number and
-    /// the block size.
+    /// Emits the item number along x, and the block number as the quotient of the item number and the block size.
     fn block_of_item(&mut self, block: u32) -> (Value, Value) {
         let item = self.item(Axis::X);
         if block.is_power_of_two() {
             let count = self.code.constant(Type::I32, block.trailing_zeros().into());
             return (item, self.code.op(Op::ShrU, Type::I32, &[item, count]));
         }
-        // A multiplication and a shift compute the exact quotient. The factor is 2^(32 + s) / block
-        // rounded up, where s is the shift. The product is therefore too large, by less than item *
-        // block. This error does not change the quotient, because it is below 2^(32 + s) for items
-        // below 2^26 and blocks of at most 2^10 threads.
+        // A multiplication and a shift compute the exact quotient. The factor is 2^(32 + s) / block rounded up, where s
+        // is the shift. The product is therefore too large, by less than item * block. This error does not change the
+        // quotient, because it is below 2^(32 + s) for items below 2^26 and blocks of at most 2^10 threads.
         let shift = if block < 16 { 0 } else { 4 };
         let factor = (1u64 << (32 + shift)).div_ceil(block.into());
         let factor = self.code.constant(Type::I32, factor);

@@ -1,9 +1,8 @@
-//! SSA form of a PTX kernel. Each write of a register defines a value, and phis merge the values of
-//! a register where paths join.
+//! SSA form of a PTX kernel. Each write of a register defines a value, and phis merge the values of a register where
+//! paths join.
 //!
-//! Each block at which paths join has a phi for every register that is live there. Redundant phis
-//! are removed afterwards. A register that is read before it is written is zero, as in the PTX
-//! interpreter.
+//! Each block at which paths join has a phi for every register that is live there. Redundant phis are removed
+//! afterwards. A register that is read before it is written is zero, as in the PTX interpreter.
 
 use std::collections::HashMap;
 
@@ -158,8 +157,7 @@ impl<'e> Function<'e> {
         self.simplify();
     }
 
-    /// Creates the values that a block's instructions define. `state` holds the current value of
-    /// each register.
+    /// Creates the values that a block's instructions define. `state` holds the current value of each register.
     fn node(&mut self, node: usize, state: &mut State) {
         let Some(Node { insts, guarded, end, .. }) = self.nodes.get(node).cloned() else { return };
         for number in insts {
@@ -172,8 +170,7 @@ impl<'e> Function<'e> {
             }
             let mut writes: Vec<(Reg, Val)> = Vec::new();
             for (_, reg) in inst.registers().filter(|(role, _)| *role != OperandRole::Use) {
-                // If an instruction writes a register twice, one value represents the result of the
-                // last write.
+                // If an instruction writes a register twice, one value represents the result of the last write.
                 if writes.iter().any(|(written, _)| *written == reg) {
                     continue;
                 }
@@ -217,8 +214,7 @@ impl<'e> Function<'e> {
                 continue;
             };
             for inst in of.insts.clone().filter_map(|number| self.inst(number)) {
-                // If the guard is false, the register keeps its value. So a guarded write also
-                // reads the register.
+                // If the guard is false, the register keeps its value. So a guarded write also reads the register.
                 let kept = inst.guard.is_some() && !of.guarded;
                 let uses = inst.registers().filter(|(role, _)| *role != OperandRole::Def || kept).map(|(_, reg)| reg);
                 let uses: Vec<Reg> = uses.filter(|reg| !written.contains(reg)).collect();
@@ -254,8 +250,7 @@ impl<'e> Function<'e> {
         live.into_iter().map(sorted).collect()
     }
 
-    /// Sets the operands of the phis. `ends` holds the values of the registers at the end of each
-    /// block.
+    /// Sets the operands of the phis. `ends` holds the values of the registers at the end of each block.
     fn fill(&mut self, ends: &[State]) {
         for node in 0..self.nodes.len() {
             for number in 0..self.phis.get(node).map_or(0, Vec::len) {

@@ -1,7 +1,6 @@
 //! Expansion of each indirect branch into a binary tree of comparisons and branches.
 //!
-//! In PTX, an index beyond the table is undefined behaviour. The expansion branches to the last
-//! label instead.
+//! In PTX, an index beyond the table is undefined behaviour. The expansion branches to the last label instead.
 
 use halfbyte_isa::ptx::module::{Body, LabelName, Registers, Targets};
 use halfbyte_isa::ptx::types::{Token, Type};
@@ -13,8 +12,7 @@ use crate::expand::Expansion;
 pub(crate) struct Switches {
     registers: Registers,
     insts: Vec<Inst>,
-    /// Number of labels in the original body. The next labels are those in `labels`, which the
-    /// expansion adds.
+    /// Number of labels in the original body. The next labels are those in `labels`, which the expansion adds.
     old_labels: usize,
     labels: Vec<LabelName>,
     is_below: Reg,

@@ -1,9 +1,8 @@
 //! Detection of reads of uninitialised registers and carry flags.
 //!
-//! The analysis propagates undefined bits forward through each body. It uses the rules of the PTX
-//! interpreter in a checked launch, but knows no values. A register that is written under a guard,
-//! or in one branch, stays undefined only under the opposite guard. A read under the same guard is
-//! therefore not reported.
+//! The analysis propagates undefined bits forward through each body. It uses the rules of the PTX interpreter in a
+//! checked launch, but knows no values. A register that is written under a guard, or in one branch, stays undefined
+//! only under the opposite guard. A read under the same guard is therefore not reported.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -19,8 +18,7 @@ use halfbyte_isa::row::OperandRole;
 
 use crate::LineMap;
 
-/// Returns a diagnostic for each read of an undefined value that may affect the results, in source
-/// order.
+/// Returns a diagnostic for each read of an undefined value that may affect the results, in source order.
 pub(crate) fn uninitialised(read: &ParsedFile, places: &LineMap<'_>) -> Vec<Diagnostic> {
     let entries = read.module.entries.iter().zip(&read.locs);
     let entries = entries.map(|(entry, locs)| (&entry.body, &[][..], locs));
@@ -358,8 +356,7 @@ fn step(body: &Body, inst: &Inst, number: usize, state: &mut State, found: &mut 
         let undefined = spread.iter().find(|(written, ..)| *written == reg);
         let new = undefined.and_then(|&(_, bits, source)| {
             let bits = body.registers.held(reg).unwrap_or(Type::Pred).truncate(bits);
-            // The read of the carry flag is itself reported. So its undefined bits are not
-            // propagated to the result.
+            // The read of the carry flag is itself reported. So its undefined bits are not propagated to the result.
             let from = from(source).filter(|_| source != Reg::CARRY)?;
             (bits != 0).then_some(UndefinedBits { bits, when: None, from })
         });
@@ -372,8 +369,7 @@ fn step(body: &Body, inst: &Inst, number: usize, state: &mut State, found: &mut 
     }
 }
 
-/// Returns the registers that may be read before they are written. The carry flag counts as a
-/// register.
+/// Returns the registers that may be read before they are written. The carry flag counts as a register.
 fn exposed(body: &Body, blocks: &Blocks) -> BTreeSet<Reg> {
     let count = blocks.starts.len();
     let mut written: Vec<HashSet<Reg>> = vec![HashSet::new(); count];

@@ -17,8 +17,7 @@ pub(crate) fn unsupported(entry: &Entry, locs: &[Loc], places: &LineMap<'_>) -> 
     })
 }
 
-/// Returns `true` if the instruction reads no special registers other than thread and block numbers
-/// and their counts.
+/// Returns `true` if the instruction reads no special registers other than thread and block numbers and their counts.
 fn is_of_place(inst: &Inst) -> bool {
     inst.operands.iter().all(|operand| !matches!(operand, Operand::Special(special) if !special.depends_on_position()))
 }
@@ -41,8 +40,7 @@ fn unsupported_description(inst: &Inst) -> Option<&'static str> {
     }
     Some(match inst.opcode {
         Opcode::CALL | Opcode::CALL_INDIRECT => "a call",
-        // Indirect branches are expanded before this check, unless no register is left for the
-        // expansion.
+        // Indirect branches are expanded before this check, unless no register is left for the expansion.
         Opcode::BRX => "an indirect branch",
         Opcode::ALLOCA | Opcode::ALLOCA_ALIGNED | Opcode::STACKSAVE | Opcode::STACKRESTORE => {
             "an operation on the stack"

@@ -9,8 +9,7 @@ use super::print::Sign;
 /// A NumPy dtype.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Dtype {
-    /// Kind in NumPy: `u`, `i`, `f`, `b` (boolean) or `V` (raw bytes, for formats that NumPy
-    /// lacks).
+    /// Kind in NumPy: `u`, `i`, `f`, `b` (boolean) or `V` (raw bytes, for formats that NumPy lacks).
     pub(super) letter: char,
     /// The size of one number in bytes.
     pub(super) size: u8,
@@ -36,15 +35,13 @@ const DTYPES: [(&str, &str, char, u8); 13] = [
 impl Dtype {
     pub(super) const BYTES: Dtype = Dtype { letter: 'u', size: 1 };
 
-    /// Returns the dtype with a NumPy name such as `float16`, or with a short name such as `u8`,
-    /// `s8` or `f16`.
+    /// Returns the dtype with a NumPy name such as `float16`, or with a short name such as `u8`, `s8` or `f16`.
     pub fn from_name(name: &str) -> Option<Dtype> {
         let found = DTYPES.iter().find(|(long, short, ..)| name == *long || name == *short);
         found.map(|&(_, _, letter, size)| Dtype { letter, size })
     }
 
-    /// Returns the dtype with a name in the header of an `.npy` file, without the byte order, such
-    /// as `u1` or `f2`.
+    /// Returns the dtype with a name in the header of an `.npy` file, without the byte order, such as `u1` or `f2`.
     pub(super) fn from_header(text: &str) -> Option<Dtype> {
         DTYPES.iter().map(|&(_, _, letter, size)| Dtype { letter, size }).find(|dtype| dtype.header() == text)
     }
@@ -133,10 +130,9 @@ impl Array {
         dims.fold(self.dtype.size.into(), |product, n| product.saturating_mul(n))
     }
 
-    /// Returns the dtype and shape with which a buffer of `bytes` bytes is written to a file. The
-    /// dtype of `like` is used if it fits the type, with the given signedness. The shape of `like`
-    /// is used if the sizes agree. Otherwise the array has an axis of elements and, for vectors, an
-    /// axis of lanes.
+    /// Returns the dtype and shape with which a buffer of `bytes` bytes is written to a file. The dtype of `like` is
+    /// used if it fits the type, with the given signedness. The shape of `like` is used if the sizes agree. Otherwise
+    /// the array has an axis of elements and, for vectors, an axis of lanes.
     pub fn of(ty: Type, bytes: usize, like: Option<&Array>, sign: Sign) -> Array {
         let plain = Dtype::of(ty, sign);
         let fits = |dtype: &Dtype| Dtype::fitting(ty).contains(dtype);

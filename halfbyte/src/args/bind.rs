@@ -44,8 +44,7 @@ struct RetainedArgument {
 }
 
 impl RetainedBuffers {
-    /// Stores the arguments after a launch. Aliases are not stored, because their bytes belong to
-    /// another buffer.
+    /// Stores the arguments after a launch. Aliases are not stored, because their bytes belong to another buffer.
     pub fn keep(&mut self, params: &[Param], aliases: &[Alias], args: Vec<Vec<u8>>) {
         let own = |(number, _): &(usize, _)| !aliases.iter().any(|alias| alias.param == *number);
         for (_, (param, bytes)) in params.iter().zip(args).enumerate().filter(own) {
@@ -227,8 +226,7 @@ pub fn bind_after(
     }
 }
 
-/// Checks an alias, which makes argument `param` the address of byte `offset` in the buffer of
-/// argument `of`.
+/// Checks an alias, which makes argument `param` the address of byte `offset` in the buffer of argument `of`.
 fn alias(
     params: &[Param],
     args: &[Option<Vec<u8>>],
@@ -264,10 +262,9 @@ fn hint(param: &Param) -> String {
 }
 
 impl Bound {
-    /// Sets the size of each `out` buffer without a given size. The evaluator runs the launch, and
-    /// a buffer ends after the last element that the kernel accesses. If the launch fails
-    /// otherwise, a buffer keeps the size found so far. The first size is one element for each work
-    /// item.
+    /// Sets the size of each `out` buffer without a given size. The evaluator runs the launch, and a buffer ends after
+    /// the last element that the kernel accesses. If the launch fails otherwise, a buffer keeps the size found so far.
+    /// The first size is one element for each work item.
     pub fn size_open_buffers(&mut self, kernel: &Kernel, shape: Shape, watchdog: Option<&Watchdog>) {
         if self.open.is_empty() {
             return;
@@ -345,9 +342,8 @@ impl Bound {
         came.into_iter().find(|(_, array)| size_of(array).is_some())
     }
 
-    /// Returns the input array whose shape is used to print a parameter's buffer. This is the
-    /// parameter's own array, if any. Otherwise it is another parameter's array of the same lane
-    /// type, preferably of the same size.
+    /// Returns the input array whose shape is used to print a parameter's buffer. This is the parameter's own array, if
+    /// any. Otherwise it is another parameter's array of the same lane type, preferably of the same size.
     pub fn output_array(&self, params: &[Param], number: usize) -> Option<&Array> {
         if let Some(Some(own)) = self.arrays.get(number) {
             return Some(own);

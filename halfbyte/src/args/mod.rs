@@ -1,10 +1,9 @@
-//! Argument values of a launch: numbers, lists, files, zeros and random data. They are converted to
-//! bytes of the parameter's type, and buffers are converted back to text.
+//! Argument values of a launch: numbers, lists, files, zeros and random data. They are converted to bytes of the
+//! parameter's type, and buffers are converted back to text.
 //!
-//! A `0x` hexadecimal number with all digits of an element gives the bits of the element, lane 0
-//! lowest. A decimal number is the value of every lane. A list of numbers gives each lane, lane 0
-//! first. So `0x40003c00` and `[1.0, 2.0]` are the same `f16x2`, and `1.5` gives two equal lanes.
-//! Constants in the text of kernels follow the same rule.
+//! A `0x` hexadecimal number with all digits of an element gives the bits of the element, lane 0 lowest. A decimal
+//! number is the value of every lane. A list of numbers gives each lane, lane 0 first. So `0x40003c00` and `[1.0, 2.0]`
+//! are the same `f16x2`, and `1.5` gives two equal lanes. Constants in the text of kernels follow the same rule.
 
 pub mod array;
 pub mod bind;
@@ -57,8 +56,7 @@ pub enum ValueKind {
         /// The number of elements.
         count: u64,
     },
-    /// `random(N, SEED)`: random bits mixed with edge values and values near them. The seed
-    /// determines the contents.
+    /// `random(N, SEED)`: random bits mixed with edge values and values near them. The seed determines the contents.
     Random {
         /// The number of elements.
         count: u64,
@@ -330,8 +328,7 @@ impl Value {
     }
 }
 
-/// Returns the range of the integers that fit in a lane, for a message. Returns `None` for
-/// floating-point lanes.
+/// Returns the range of the integers that fit in a lane, for a message. Returns `None` for floating-point lanes.
 fn integers(elem: Elem) -> Option<String> {
     let max = elem.mask();
     match elem {
@@ -349,8 +346,7 @@ fn is_integer(text: &str) -> bool {
     }
 }
 
-/// Splits the sign off the text of a number. Returns the remaining text, and `true` if the sign is
-/// a minus.
+/// Splits the sign off the text of a number. Returns the remaining text, and `true` if the sign is a minus.
 fn sign(text: &str) -> (&str, bool) {
     text.strip_prefix('-').map_or((text, false), |magnitude| (magnitude, true))
 }

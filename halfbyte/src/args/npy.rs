@@ -1,8 +1,7 @@
 //! Conversion between NumPy's `.npy` files, versions 1 to 3, and buffers.
 //!
-//! The numbers of an array fill the lanes in C order, regardless of its shape. Each number is a
-//! lane. If the dtype is an unsigned integer as wide as an element, each number is the bits of an
-//! element.
+//! The numbers of an array fill the lanes in C order, regardless of its shape. Each number is a lane. If the dtype is
+//! an unsigned integer as wide as an element, each number is the bits of an element.
 
 use halfbyte_ir::Type;
 use thiserror::Error;
@@ -58,8 +57,7 @@ pub fn read(file: &[u8], ty: Type) -> Result<Vec<u8>, NpyError> {
     load(file, ty).map(|(bytes, _)| bytes)
 }
 
-/// Converts the contents of an `.npy` file to the bytes of a buffer, and also returns the dtype and
-/// shape.
+/// Converts the contents of an `.npy` file to the bytes of a buffer, and also returns the dtype and shape.
 ///
 /// # Errors
 /// Fails if the file is not an `.npy` file, or if the array does not fit the type.
@@ -97,9 +95,8 @@ pub fn load(file: &[u8], ty: Type) -> Result<(Vec<u8>, Array), NpyError> {
     Ok((bytes, array))
 }
 
-/// Returns the contents of an `.npy` file with the elements of a buffer. The array has an axis of
-/// elements and, for vectors, an axis of lanes. Integers are unsigned; `bf16` and masks are written
-/// as their bits.
+/// Returns the contents of an `.npy` file with the elements of a buffer. The array has an axis of elements and, for
+/// vectors, an axis of lanes. Integers are unsigned; `bf16` and masks are written as their bits.
 pub fn write(bytes: &[u8], ty: Type) -> Vec<u8> {
     write_array(bytes, &Array::of(ty, bytes.len(), None, Sign::Unsigned))
 }
@@ -136,8 +133,7 @@ fn split(file: &[u8]) -> Result<(&str, &[u8]), NpyError> {
     Ok((header, data))
 }
 
-/// The contents of a header. NumPy writes a header as `{'descr': '<f2', 'fortran_order': False,
-/// 'shape': (3, 2), }`.
+/// The contents of a header. NumPy writes a header as `{'descr': '<f2', 'fortran_order': False, 'shape': (3, 2), }`.
 struct Header<'a> {
     descr: &'a str,
     fortran: bool,

@@ -1,10 +1,9 @@
 //! Conversion between PNG files and buffers of bytes.
 //!
-//! A picture is an array of `uint8`. The shape is height × width for greyscale, height × width × 3
-//! for RGB, and height × width × 4 for RGBA. Rows run from the top, and each pixel has its channels
-//! in the order red, green, blue, alpha. The bytes fill the lanes as those of an `.npy` file do. So
-//! an RGBA picture gives one `i8x4` for each pixel, with red in lane 0. A greyscale picture gives
-//! one `i8x4` for each four pixels.
+//! A picture is an array of `uint8`. The shape is height × width for greyscale, height × width × 3 for RGB, and height
+//! × width × 4 for RGBA. Rows run from the top, and each pixel has its channels in the order red, green, blue, alpha.
+//! The bytes fill the lanes as those of an `.npy` file do. So an RGBA picture gives one `i8x4` for each pixel, with red
+//! in lane 0. A greyscale picture gives one `i8x4` for each four pixels.
 
 use std::io::Cursor;
 
@@ -14,8 +13,7 @@ use thiserror::Error;
 
 use super::array::{Array, Dtype};
 
-/// The reason why a PNG file cannot be read as a buffer, or a buffer cannot be written as a PNG
-/// file.
+/// The reason why a PNG file cannot be read as a buffer, or a buffer cannot be written as a PNG file.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum PictureError {
@@ -137,12 +135,11 @@ pub fn size_of(array: &Array) -> Option<(u32, u32)> {
     }
 }
 
-/// Returns the contents of a PNG file with the bytes of a buffer. The picture is greyscale, RGB or
-/// RGBA, depending on the number of bytes per pixel.
+/// Returns the contents of a PNG file with the bytes of a buffer. The picture is greyscale, RGB or RGBA, depending on
+/// the number of bytes per pixel.
 ///
 /// # Errors
-/// Fails if the buffer does not consist of bytes, or if its size does not agree with the width and
-/// height.
+/// Fails if the buffer does not consist of bytes, or if its size does not agree with the width and height.
 pub fn write(bytes: &[u8], ty: Type, (width, height): (u32, u32)) -> Result<Vec<u8>, PictureError> {
     bytes_only(ty)?;
     let pixels = pixels(width, height);

@@ -39,8 +39,7 @@ fn extension(name: &str) -> Option<String> {
     Some(Path::new(name).extension()?.to_str()?.to_ascii_lowercase())
 }
 
-/// Returns the name of the format of a file, if its extension is that of a known but unsupported
-/// format.
+/// Returns the name of the format of a file, if its extension is that of a known but unsupported format.
 pub fn unread_format(name: &str) -> Option<&'static str> {
     let extension = extension(name)?;
     UNSUPPORTED_FORMATS.iter().find(|(end, _)| *end == extension).map(|&(_, format)| format)

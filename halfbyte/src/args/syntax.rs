@@ -78,8 +78,7 @@ impl<'s> Cursor<'s> {
         if self.eat(text) { Ok(()) } else { Err(self.unexpected(&format!("`{text}`"))) }
     }
 
-    /// Parses a decimal or `0x` hexadecimal integer of at most 64 bits. `what` describes the
-    /// integer in the error.
+    /// Parses a decimal or `0x` hexadecimal integer of at most 64 bits. `what` describes the integer in the error.
     pub fn integer(&mut self, what: &str) -> Result<(u64, Span), Diagnostic> {
         let (text, span) = self.take(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-' | '+'));
         if text.is_empty() {
@@ -89,8 +88,7 @@ impl<'s> Cursor<'s> {
         magnitude(text).map(|value| (value, span)).ok_or_else(wrong)
     }
 
-    /// Returns the error for an unexpected token at the current position. `expected` describes the
-    /// valid text.
+    /// Returns the error for an unexpected token at the current position. `expected` describes the valid text.
     pub fn unexpected(&mut self, expected: &str) -> Diagnostic {
         self.skip_blanks();
         let rest = self.rest();
@@ -140,8 +138,7 @@ impl<'s> Cursor<'s> {
         Ok(Value { span: self.since(start), kind })
     }
 
-    /// Parses a number or a list. The entries of a list are numbers, or lists of the lanes of an
-    /// element.
+    /// Parses a number or a list. The entries of a list are numbers, or lists of the lanes of an element.
     fn literal(&mut self, depth: u32) -> Result<Value, Diagnostic> {
         self.skip_blanks();
         let start = self.here();

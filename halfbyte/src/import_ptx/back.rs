@@ -1,5 +1,4 @@
-//! Choice of the PTX output for PTX input: the original kernel if possible, otherwise the compiled
-//! one.
+//! Choice of the PTX output for PTX input: the original kernel if possible, otherwise the compiled one.
 
 use halfbyte_emit::KernelCode;
 use halfbyte_isa::ptx;
@@ -20,15 +19,13 @@ pub struct PtxOutput {
     pub is_packed: bool,
 }
 
-/// Selects the PTX output for a kernel that was compiled to `code`. `is_packed` tells whether the
-/// compiled kernel uses packed instructions
-/// ([`Stats::is_packed`](crate::pipeline::Stats::is_packed)).
+/// Selects the PTX output for a kernel that was compiled to `code`. `is_packed` tells whether the compiled kernel uses
+/// packed instructions ([`Stats::is_packed`](crate::pipeline::Stats::is_packed)).
 ///
-/// If neither the original nor the compiled kernel uses packed instructions, the output is the
-/// original kernel in its original PTX version. An assembler then generates code that is at least
-/// as good, and optimises freely. Otherwise the output is the compiled kernel. It keeps the
-/// original directives for the launch and the assembler, such as `.reqntid`, `.maxnreg` and pragmas
-/// against loop unrolling.
+/// If neither the original nor the compiled kernel uses packed instructions, the output is the original kernel in its
+/// original PTX version. An assembler then generates code that is at least as good, and optimises freely. Otherwise the
+/// output is the compiled kernel. It keeps the original directives for the launch and the assembler, such as
+/// `.reqntid`, `.maxnreg` and pragmas against loop unrolling.
 pub fn select_output(read: &ParsedFile, code: KernelCode, is_packed: bool) -> PtxOutput {
     let name = code.info.signature.name();
     let number = read.module.entries.iter().position(|entry| ir_name(&entry.name) == name);

@@ -9,12 +9,11 @@ use quick_cache::sync::Cache as Hosts;
 use super::Host;
 use crate::Report;
 
-/// A bounded cache of PTX kernels that are executed directly. It loads each kernel once, for
-/// callers that repeatedly receive the same texts. Threads may share it. A [`Host`] caches native
-/// code for each block layout that launches use.
+/// A bounded cache of PTX kernels that are executed directly. It loads each kernel once, for callers that repeatedly
+/// receive the same texts. Threads may share it. A [`Host`] caches native code for each block layout that launches use.
 ///
-/// If the cache is full, it evicts kernels that have not been requested recently. An evicted kernel
-/// lives as long as a caller holds it.
+/// If the cache is full, it evicts kernels that have not been requested recently. An evicted kernel lives as long as a
+/// caller holds it.
 ///
 /// ```
 /// use halfbyte::import_ptx::Cache;
@@ -40,8 +39,7 @@ impl Weighter<Arc<str>, Cached> for Bytes {
     }
 }
 
-/// Typical size in bytes of a small PTX text, from which the cache estimates its number of
-/// entries.
+/// Typical size in bytes of a small PTX text, from which the cache estimates its number of entries.
 const SMALL: u64 = 1 << 10;
 
 impl Cache {

@@ -139,8 +139,7 @@ impl Host {
         shape: impl Into<Shape>,
         args: &mut [Vec<u8>],
     ) -> Result<Stats, LaunchError> {
-        // One parameter of the PTX text may correspond to several parameters of the imported
-        // kernel.
+        // One parameter of the PTX text may correspond to several parameters of the imported kernel.
         let declared = &self.kernel.entry().params;
         let mut values: Vec<Vec<u8>> = declared.iter().map(|param| vec![0; param.bytes() as usize]).collect();
         let mut buffers: Vec<Option<&mut Vec<u8>>> = declared.iter().map(|_| None).collect();
@@ -189,15 +188,13 @@ pub fn text_order_dependence(
     after: &[Vec<u8>],
 ) -> Result<Option<OrderDependence>, LaunchError> {
     let how = LaunchOptions { engine: Engine::Interp, print: None, ..how };
-    // The kernel is loaded separately for each launch, because its variables persist between
-    // launches.
+    // The kernel is loaded separately for each launch, because its variables persist between launches.
     let differs = |schedule: Schedule| {
         let Ok(host) = Host::load(file, text, name) else { return Ok(None) };
         let mut found = before.to_vec();
         match host.launch_on(LaunchOptions { schedule, ..how }, shape, &mut found) {
             Ok(_) => Ok(difference(after, &found)),
-            // Threads that spin in a loop execute more iterations in this order, so an exceeded
-            // budget proves nothing.
+            // Threads that spin in a loop execute more iterations in this order, so an exceeded budget proves nothing.
             Err(LaunchError::Trap(trap)) if matches!(trap.kind, TrapKind::Budget { .. }) => Ok(None),
             Err(LaunchError::Trap(trap)) => Ok(Some(OrderDifference::Failure(trap.kind.to_string()))),
             Err(error) => Err(error),

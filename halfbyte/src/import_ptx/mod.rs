@@ -1,5 +1,4 @@
-//! PTX input: existing PTX kernels are translated to the IR ([`import`](fn@import)) or executed
-//! directly ([`Host`]).
+//! PTX input: existing PTX kernels are translated to the IR ([`import`](fn@import)) or executed directly ([`Host`]).
 //!
 //! ```
 //! let text = ".version 8.8 .target sm_90 .address_size 64
@@ -52,12 +51,11 @@ pub fn import(file: &str, text: &str, options: impl Into<Options>) -> Result<Mod
     }
 }
 
-/// Imports the kernels of a PTX text one by one. Kernels that have errors, or that the IR cannot
-/// express, are listed in [`Module::refused_kernels`].
+/// Imports the kernels of a PTX text one by one. Kernels that have errors, or that the IR cannot express, are listed in
+/// [`Module::refused_kernels`].
 ///
 /// # Errors
-/// Returns the syntax errors of the text. For a text without kernels, also returns unsupported
-/// declarations.
+/// Returns the syntax errors of the text. For a text without kernels, also returns unsupported declarations.
 pub fn import_each(file: &str, text: &str, options: impl Into<Options>) -> Result<Module, Report> {
     let Imported { kernels, refused } =
         halfbyte_import::import_each(text, options).map_err(|errors| Report::new(file, text, errors))?;
@@ -83,15 +81,13 @@ pub fn import_one(
     }
 }
 
-/// Returns `true` if a kernel has an instruction that GPUs
-/// [approximate](halfbyte_isa::ptx::row::Accuracy). halfbyte rounds the result of such an
-/// instruction correctly; the result on a GPU is close to it.
+/// Returns `true` if a kernel has an instruction that GPUs [approximate](halfbyte_isa::ptx::row::Accuracy). halfbyte
+/// rounds the result of such an instruction correctly; the result on a GPU is close to it.
 pub fn is_approximate(entry: &Entry) -> bool {
     entry.reached_bodies().flat_map(|body| &body.insts).any(|inst| inst.row().is_approximate())
 }
 
-/// Parses the kernels of a PTX text one by one. Kernels with errors are listed in
-/// [`ParsedFile::refused`].
+/// Parses the kernels of a PTX text one by one. Kernels with errors are listed in [`ParsedFile::refused`].
 ///
 /// # Errors
 /// Returns the syntax errors of the text.
@@ -119,8 +115,7 @@ impl Module {
     /// Parses the text of a file: as PTX if its name ends in `.ptx`, otherwise as IR.
     ///
     /// # Errors
-    /// Returns all errors of the text, and the operations of PTX kernels that the IR cannot
-    /// express.
+    /// Returns all errors of the text, and the operations of PTX kernels that the IR cannot express.
     pub fn open(file: &str, text: impl Into<String>, options: impl Into<Options>) -> Result<Module, Report> {
         if is_ptx(file) { import(file, &text.into(), options) } else { Module::named(file, text) }
     }

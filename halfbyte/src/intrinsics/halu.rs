@@ -1,8 +1,7 @@
-//! Semantics of HALU intrinsics: those of the single machine instruction, applied to registers that
-//! hold the operands.
+//! Semantics of HALU intrinsics: those of the single machine instruction, applied to registers that hold the operands.
 //!
-//! An operand or result takes as many 32-bit registers as it needs, suitably aligned. An `i1` takes
-//! a predicate register. Lanes have the same order in registers as in memory.
+//! An operand or result takes as many 32-bit registers as it needs, suitably aligned. An `i1` takes a predicate
+//! register. Lanes have the same order in registers as in memory.
 
 use halfbyte_ir::eval::{IntrinsicFn, Operand, pack, unpack};
 use halfbyte_ir::{Elem, Type};

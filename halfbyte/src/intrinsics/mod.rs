@@ -1,5 +1,4 @@
-//! Semantics of target intrinsics: those of the machine instructions, applied to registers that
-//! hold the operands.
+//! Semantics of target intrinsics: those of the machine instructions, applied to registers that hold the operands.
 
 #[cfg(feature = "halu")]
 pub(crate) mod halu;

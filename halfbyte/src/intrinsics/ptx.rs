@@ -1,5 +1,4 @@
-//! Semantics of PTX intrinsics: those of the single PTX instruction, applied to registers that hold
-//! the operands.
+//! Semantics of PTX intrinsics: those of the single PTX instruction, applied to registers that hold the operands.
 //!
 //! An operand or result takes a register of its type's width. An `i1` takes a predicate register.
 
@@ -30,8 +29,7 @@ pub(crate) fn resolve<'a>(text: &str, args: &[Type], result: Type) -> Result<Int
     }))
 }
 
-/// Returns the type of the PTX register that holds values of a type. Of the mask types, only `i1`
-/// has a register.
+/// Returns the type of the PTX register that holds values of a type. Of the mask types, only `i1` has a register.
 fn register(ty: Type) -> Result<PtxType, String> {
     let found = template::register_of(ty.bits()).filter(|_| ty == Type::I1 || !ty.is_mask());
     found.ok_or_else(|| format!("no register holds {ty}"))

@@ -1,9 +1,8 @@
 //! Semantics of VP1 intrinsics: those of the bundles in the text, executed on the processor state.
 //!
-//! A vector of sixteen lanes takes a `$v`; a value of at most 32 bits takes a `$r`. A mask operand
-//! consists of one byte for each lane, and an `i1` of one 32-bit word. All bits are set for true
-//! and clear for false. In a mask result, only the sign bit of each byte or of the 32-bit word
-//! counts.
+//! A vector of sixteen lanes takes a `$v`; a value of at most 32 bits takes a `$r`. A mask operand consists of one byte
+//! for each lane, and an `i1` of one 32-bit word. All bits are set for true and clear for false. In a mask result, only
+//! the sign bit of each byte or of the 32-bit word counts.
 
 use std::cell::RefCell;
 
@@ -22,8 +21,7 @@ pub(crate) fn resolve<'a>(text: &str, args: &[Type], result: Type) -> Result<Int
     let run = |step: &TemplateItem| TemplateStep::new(step, files.len());
     let runs = template.steps.iter().map(run).collect::<Result<Vec<_>, _>>()?;
     let values = vec![0; 1 + files.len() + usize::from(template.temporaries)];
-    // All calls may share the processor state, because each call reads only registers that it has
-    // written itself.
+    // All calls may share the processor state, because each call reads only registers that it has written itself.
     let machine = RefCell::new((State::default(), values));
     Ok(Box::new(move |operands, out| {
         let (state, values) = &mut *machine.borrow_mut();
@@ -87,8 +85,7 @@ enum TemplateStep {
 /// A bundle of the text, with registers assigned to its placeholders.
 struct BundleStep {
     bundle: Bundle,
-    /// The register of each operand or result in the bundle, and whether the bundle reads or writes
-    /// it.
+    /// The register of each operand or result in the bundle, and whether the bundle reads or writes it.
     slots: Vec<(HeldValue, OperandRole)>,
 }
 
@@ -99,8 +96,7 @@ struct HeldValue {
     value: usize,
 }
 
-/// Distance between the numbers of the registers of consecutive operands. Each operand may take
-/// four registers.
+/// Distance between the numbers of the registers of consecutive operands. Each operand may take four registers.
 const REGISTER_STRIDE: u8 = 4;
 
 /// Returns the index of the value that replaces a placeholder: the result, an operand or a

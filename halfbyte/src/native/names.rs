@@ -2,12 +2,11 @@
 
 use std::collections::HashSet;
 
-/// Returns the symbols of the kernels in one object. A symbol equals the kernel's name if C, C++
-/// and linkers permit the name.
+/// Returns the symbols of the kernels in one object. A symbol equals the kernel's name if C, C++ and linkers permit the
+/// name.
 ///
-/// Characters other than letters, digits and `_` become `_`. Keywords of these languages and names
-/// of the C library get the suffix `_kernel`. If two symbols would be equal, the later one gets a
-/// number.
+/// Characters other than letters, digits and `_` become `_`. Keywords of these languages and names of the C library get
+/// the suffix `_kernel`. If two symbols would be equal, the later one gets a number.
 ///
 /// ```
 /// use halfbyte::native::symbols;
@@ -29,8 +28,7 @@ pub fn symbols<'n>(kernels: impl IntoIterator<Item = &'n str>) -> Vec<String> {
     kernels.into_iter().map(symbol).collect()
 }
 
-/// The names that are in use within one function. All are distinct, and none is a keyword of C, C++
-/// or Rust.
+/// The names that are in use within one function. All are distinct, and none is a keyword of C, C++ or Rust.
 #[derive(Debug)]
 pub(super) struct Names(HashSet<String>);
 

@@ -5,8 +5,7 @@ use halfbyte_ir::text::closest;
 /// The target triples that are tested. Shell completions and messages list them.
 pub const TRIPLES: [&str; 3] = ["x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu", "riscv64gc-unknown-linux-gnu"];
 
-/// Common names of architectures, reduced to letters and digits, each with the architecture's name
-/// in target triples.
+/// Common names of architectures, reduced to letters and digits, each with the architecture's name in target triples.
 const ARCHITECTURES: [(&str, &str); 10] = [
     ("x8664", "x86_64"),
     ("amd64", "x86_64"),
@@ -20,9 +19,8 @@ const ARCHITECTURES: [(&str, &str); 10] = [
     ("rv64", "riscv64gc"),
 ];
 
-/// Returns the target triple that an invalid text probably means. If the text contains the name of
-/// an architecture, this is the triple of the architecture. Otherwise it is the triple with the
-/// smallest edit distance.
+/// Returns the target triple that an invalid text probably means. If the text contains the name of an architecture,
+/// this is the triple of the architecture. Otherwise it is the triple with the smallest edit distance.
 ///
 /// ```
 /// use halfbyte::native::meant;

@@ -61,12 +61,10 @@ pub fn compile_kernels(
     Ok(all)
 }
 
-/// Returns the number of kernels in the next batch of a thread, after `before` kernels have been
-/// handed out.
+/// Returns the number of kernels in the next batch of a thread, after `before` kernels have been handed out.
 ///
-/// The number grows with `before`, so that threads rarely wait for each other. It is small at the
-/// start, so that a few kernels are balanced over the threads. A single thread never waits, and
-/// uses small batches that stay in its cache.
+/// The number grows with `before`, so that threads rarely wait for each other. It is small at the start, so that a few
+/// kernels are balanced over the threads. A single thread never waits, and uses small batches that stay in its cache.
 fn at_once(threads: NonZero<usize>, before: usize) -> usize {
     let most = if threads.get() == 1 { 4 } else { 64 };
     (before / 8).clamp(1, most)
@@ -95,8 +93,7 @@ impl<'a, F: Fn() -> Compiler<'a> + Sync> Batches for ModuleBatches<'_, F> {
     }
 }
 
-/// Compilation of kernels that are parsed for this purpose only. The passes modify the parsed
-/// kernels in place.
+/// Compilation of kernels that are parsed for this purpose only. The passes modify the parsed kernels in place.
 struct TextBatches<F> {
     begin: F,
 }
@@ -109,8 +106,7 @@ struct ParsedBatch {
 }
 
 impl ParsedBatch {
-    /// Parses the next kernels of the text, at most `most`. Returns `false` if the text has no more
-    /// kernels.
+    /// Parses the next kernels of the text, at most `most`. Returns `false` if the text has no more kernels.
     fn fill(&mut self, text: &mut Kernels<'_>, most: usize) -> bool {
         self.count = 0;
         while self.count < most
@@ -206,12 +202,11 @@ pub fn compile_text(text: &str, options: &Options, watch: &mut Watch<'_>) -> Res
     Ok(all)
 }
 
-/// Compiles all kernels of a text to an object. Besides the object, at most one batch of kernels
-/// for each thread is in memory.
+/// Compiles all kernels of a text to an object. Besides the object, at most one batch of kernels for each thread is in
+/// memory.
 ///
 /// # Errors
-/// Returns the errors of [`compile_text`], or an error if the kernels exceed the limits of the
-/// object format.
+/// Returns the errors of [`compile_text`], or an error if the kernels exceed the limits of the object format.
 pub fn compile_object(
     file: &str,
     text: &str,
@@ -226,9 +221,8 @@ pub fn compile_object(
     writer.finish().map_err(unwritable)
 }
 
-/// Compiles all kernels of a text to an object, and writes the object to `out` during compilation,
-/// so that it is never complete in memory. After an error, the data written so far remains in
-/// `out`.
+/// Compiles all kernels of a text to an object, and writes the object to `out` during compilation, so that it is never
+/// complete in memory. After an error, the data written so far remains in `out`.
 ///
 /// # Errors
 /// Returns the errors of [`compile_object`], and errors of `out`.
@@ -304,15 +298,13 @@ fn compile_each(
     spread(options.threads, &TextBatches { begin }, fill, |done| gathered.add(done), watch);
     let rest = || kernels.finish().map_err(|wrong| begin().invalid("", wrong));
     gathered.finish(rest).map_err(|error| {
-        // The source kernels are parsed again for the messages, because the compilation changed
-        // them in place.
+        // The source kernels are parsed again for the messages, because the compilation changed them in place.
         let kernels = halfbyte_ir::text::read(text).map(|module| module.kernels).unwrap_or_default();
         as_written(error, &kernels, options.targets, options.target)
     })
 }
 
-/// The unsupported ops of the kernels compiled so far. They do not end the compilation, unlike all
-/// other errors.
+/// The unsupported ops of the kernels compiled so far. They do not end the compilation, unlike all other errors.
 #[derive(Default)]
 struct UnsupportedOps(Vec<Refused>);
 

@@ -113,8 +113,7 @@ impl<D, T: FnMut(D) -> bool> Sink<T, D> {
     }
 }
 
-/// Locks a mutex and ignores poisoning. A panic in one thread ends all threads, so an inconsistent
-/// state is never used.
+/// Locks a mutex and ignores poisoning. A panic in one thread ends all threads, so an inconsistent state is never used.
 fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -20,8 +20,7 @@ pub struct Group<'r> {
     pub also: Vec<Span>,
 }
 
-/// Groups diagnostics that differ only in their span. The groups are in the order of their first
-/// diagnostics.
+/// Groups diagnostics that differ only in their span. The groups are in the order of their first diagnostics.
 pub(super) fn grouped(list: &[Diagnostic]) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     let mut known = HashMap::new();
@@ -59,8 +58,7 @@ pub(super) fn also(group: &Group<'_>, place: impl Fn(Span) -> Option<(u32, u32)>
     Some(format!("also at {} ({count} places)", places.join(", ")))
 }
 
-/// Formats the number of diagnostics that are not shown, as in `and 17 more errors`. Returns `None`
-/// if all are shown.
+/// Formats the number of diagnostics that are not shown, as in `and 17 more errors`. Returns `None` if all are shown.
 pub(super) fn more(groups: &[Group<'_>], severity: &str) -> Option<String> {
     let rest = groups.get(MAX_SHOWN..).filter(|rest| !rest.is_empty())?;
     let count: usize = rest.iter().map(|group| 1 + group.also.len()).sum();

@@ -1,5 +1,4 @@
-//! Execution of groups of cooperating items. Each item runs until it waits for other items or
-//! yields to them.
+//! Execution of groups of cooperating items. Each item runs until it waits for other items or yields to them.
 
 use halfbyte_abi::cooperative::{
     self, BarrierOp, DeadlockedItem, Group, InvalidSync, LivelockDetector, RacingAccess, Reduce, Shuffle, Strength,
@@ -23,9 +22,8 @@ use crate::order::{AtomicAttr, FenceAttr};
 pub(super) enum ScheduleAction {
     /// The item continues.
     Goes,
-    /// The item yields after the op, which is a strong access. Lanes of a subgroup therefore
-    /// execute the op one after another. No lane continues before the last lane has executed the
-    /// op.
+    /// The item yields after the op, which is a strong access. Lanes of a subgroup therefore execute the op one after
+    /// another. No lane continues before the last lane has executed the op.
     Yields,
     /// The item waits for other items, because the op is a barrier or collective operation.
     Meets,
@@ -98,8 +96,7 @@ fn meeting(op: Op, attr: Attr, args: &[u64]) -> Option<SyncOp<u32, bool>> {
 }
 
 impl<O: Observer> Machine<'_, O> {
-    /// Returns the barrier or collective operation that the item executes at an instruction, if
-    /// any.
+    /// Returns the barrier or collective operation that the item executes at an instruction, if any.
     pub(super) fn meeting(&self, step: &PreparedInst) -> Option<SyncOp<u32, bool>> {
         let bits = |value: &Operand<'_>| pack(value.ty, value.lanes).first().copied().unwrap_or(0);
         let args: SmallVec<[u64; 4]> = self.values(step).iter().map(bits).collect();
@@ -125,8 +122,7 @@ impl<O: Observer> Machine<'_, O> {
         let base = op.row().args.len().saturating_sub(1);
         let at = self.place(item, step, of.mem, base);
         let ty = self.code.kernel.insts[step.inst].ty;
-        // A sum of packed halves is atomic for each half separately. Every other access is atomic
-        // as a whole.
+        // A sum of packed halves is atomic for each half separately. Every other access is atomic as a whole.
         let bytes = if op == Op::AtomicFadd { ty.bytes() / ty.lanes() as u32 } else { ty.bytes() };
         let strong = Some(Strength { order: of.order, scope: of.scope, bytes });
         let how = AccessProperties {

@@ -32,8 +32,7 @@ pub(super) fn product(kernel: &Kernel, sum: Inst) -> Option<Product> {
     })
 }
 
-/// Returns the type and modifiers of an instruction if its op is one of `ops` and it has
-/// `contract`.
+/// Returns the type and modifiers of an instruction if its op is one of `ops` and it has `contract`.
 fn contractible(kernel: &Kernel, inst: Inst, ops: &[Op]) -> Option<(Type, FloatFlags)> {
     let data = kernel.insts.get(inst)?;
     match data.attr {

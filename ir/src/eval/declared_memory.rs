@@ -1,5 +1,4 @@
-//! Memory that a kernel declares, and race detection for kernels with barriers, collective
-//! operations or shared memory.
+//! Memory that a kernel declares, and race detection for kernels with barriers, collective operations or shared memory.
 
 use halfbyte_abi::cooperative::{AccessInfo, RaceDetector, SharedLocation, Strength};
 
@@ -53,9 +52,8 @@ fn base_of(kernel: &Kernel, inst: Inst) -> Option<ValueDef> {
     Some(def)
 }
 
-/// Returns the memory space of a trapping access: that of the array on which its address is based.
-/// If the base is neither an array nor a parameter, returns the memory space near the address.
-/// Returns `None` for a buffer access.
+/// Returns the memory space of a trapping access: that of the array on which its address is based. If the base is
+/// neither an array nor a parameter, returns the memory space near the address. Returns `None` for a buffer access.
 pub fn space_of(kernel: &Kernel, inst: Inst, address: u64) -> Option<Space> {
     match base_of(kernel, inst) {
         Some(ValueDef::Array(_)) => array_space(kernel, inst),
@@ -85,8 +83,7 @@ pub(super) struct DeclaredMemory {
     pub scratch: Vec<u8>,
     pub shared: Vec<u8>,
     pub placements: [Placement; 2],
-    /// `true` if the kernel has barriers, collective operations, atomic accesses, fences or shared
-    /// memory.
+    /// `true` if the kernel has barriers, collective operations, atomic accesses, fences or shared memory.
     pub meets: bool,
     /// Race detector. Present if `meets` is set and race detection is enabled.
     pub races: Option<RaceDetector>,

@@ -1,8 +1,7 @@
 //! Correctly rounded elementary functions, in 128-bit fixed-point arithmetic.
 //!
-//! The relative error of every result before rounding is less than 2^-100. The hardest operands of
-//! an f32 or a half have results more than 2^-64 away from a rounding boundary. A sticky bit
-//! therefore suffices for correct rounding.
+//! The relative error of every result before rounding is less than 2^-100. The hardest operands of an f32 or a half
+//! have results more than 2^-64 away from a rounding boundary. A sticky bit therefore suffices for correct rounding.
 
 use halfbyte_abi::Elem;
 use rustc_apfloat::ieee::{BFloat, Half, Quad, Single};
@@ -10,8 +9,7 @@ use rustc_apfloat::{Float, FloatConvert};
 
 use crate::op::Op;
 
-/// The number 1 in fixed point. Fixed-point numbers in this module have 127 fractional bits, unless
-/// stated otherwise.
+/// The number 1 in fixed point. Fixed-point numbers in this module have 127 fractional bits, unless stated otherwise.
 const ONE: u128 = 1 << 127;
 /// ln 2, with 127 fractional bits.
 const LN_2: u128 = 0x58B9_0BFB_E8E7_BCD5_E4F1_D9CC_01F9_7B57;
@@ -39,8 +37,7 @@ enum Exact {
     },
 }
 
-/// Evaluates an elementary op for an operand that is given as an f32. Returns `None` for a NaN
-/// result.
+/// Evaluates an elementary op for an operand that is given as an f32. Returns `None` for a NaN result.
 pub(super) fn function(op: Op, elem: Elem, single: u32) -> Option<u64> {
     let exact = match op {
         Op::Fexp2 => exp2(single),
@@ -151,8 +148,7 @@ fn exp2(single: u32) -> Exact {
     Exact::Number { negative: false, significand, exponent: whole - 127, inexact: true }
 }
 
-/// Computes the binary digits of the base-2 logarithm one by one: squaring a number doubles its
-/// logarithm.
+/// Computes the binary digits of the base-2 logarithm one by one: squaring a number doubles its logarithm.
 fn log2(single: u32) -> Exact {
     const DIGITS: i32 = 118;
     let Some((significand, exponent)) = parts(single) else {
@@ -217,8 +213,7 @@ fn sine(single: u32, quarters: u32) -> Exact {
             _ => Exact::Nan,
         };
     };
-    // Below 2^-12, x^3 / 6 is less than a quarter ulp of x, and x^2 / 2 is less than a quarter ulp
-    // of 1.
+    // Below 2^-12, x^3 / 6 is less than a quarter ulp of x, and x^2 / 2 is less than a quarter ulp of 1.
     if exponent + 23 < -12 {
         return if quarters == 0 {
             slightly_below(negative, significand, exponent)

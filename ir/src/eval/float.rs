@@ -1,9 +1,8 @@
 //! Floating-point arithmetic on the bits of a lane.
 //!
-//! Every arithmetic op has the same steps: flush subnormal operands if `ftz`, compute exactly,
-//! round once, clamp, flush the rounded result, and replace every NaN by the canonical NaN of the
-//! format. In f64, an op with a NaN operand returns the first NaN operand, quieted, instead of a
-//! canonical NaN.
+//! Every arithmetic op has the same steps: flush subnormal operands if `ftz`, compute exactly, round once, clamp, flush
+//! the rounded result, and replace every NaN by the canonical NaN of the format. In f64, an op with a NaN operand
+//! returns the first NaN operand, quieted, instead of a canonical NaN.
 
 use std::cmp::Ordering;
 
@@ -84,8 +83,7 @@ impl Format {
     }
 }
 
-/// Calls a generic function for the floating-point format of an element type, or returns
-/// `$otherwise` for other types.
+/// Calls a generic function for the floating-point format of an element type, or returns `$otherwise` for other types.
 macro_rules! in_format {
     ($elem:expr, $otherwise:expr, $f:ident($($arg:expr),*)) => {
         match $elem {
@@ -336,8 +334,7 @@ pub(super) fn to_int_s(from: Elem, to: Elem, a: u64) -> i128 {
     }
 }
 
-/// Converts a number to an unsigned integer, rounded toward zero and saturated to the range of
-/// `to`.
+/// Converts a number to an unsigned integer, rounded toward zero and saturated to the range of `to`.
 pub(super) fn to_int_u(from: Elem, to: Elem, a: u64) -> i128 {
     match Format::of(from).is_nan(a) {
         true => int_of_nan(from, to),

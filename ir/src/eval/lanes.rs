@@ -45,8 +45,7 @@ pub fn unpack(ty: Type, words: &[u64; 8], lanes: &mut [u64]) {
     read(ty, &bytes, lanes);
 }
 
-/// Returns the lanes of a value as 64-bit words; lane 0 has the lowest bits. This is the inverse of
-/// [`unpack`].
+/// Returns the lanes of a value as 64-bit words; lane 0 has the lowest bits. This is the inverse of [`unpack`].
 pub fn pack(ty: Type, lanes: &[u64]) -> [u64; 8] {
     let mut bytes = [0; MAX_BYTES];
     write(ty, lanes, &mut bytes);

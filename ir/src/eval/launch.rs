@@ -34,8 +34,7 @@ pub struct Launch<'a> {
 }
 
 impl Launch<'_> {
-    /// Creates a launch of a number of items or of a shape, with the default budget and without
-    /// intrinsics.
+    /// Creates a launch of a number of items or of a shape, with the default budget and without intrinsics.
     pub fn new(shape: impl Into<Shape>) -> Self {
         Launch {
             shape: shape.into(),
@@ -51,13 +50,11 @@ impl Launch<'_> {
 /// Argument of a kernel's parameter.
 #[derive(Debug)]
 pub enum Arg<'a> {
-    /// Scalar, as bits in 64-bit words; lane 0 has the lowest bits. Bits above the type's width are
-    /// ignored.
+    /// Scalar, as bits in 64-bit words; lane 0 has the lowest bits. Bits above the type's width are ignored.
     Scalar([u64; 8]),
     /// Buffer: its bytes, and the address of the first byte.
     Buffer {
-        /// Address of the first byte. Buffers must not overlap; use [`Arg::Alias`] for overlapping
-        /// arguments.
+        /// Address of the first byte. Buffers must not overlap; use [`Arg::Alias`] for overlapping arguments.
         base: u64,
         /// Bytes before and after the launch. The launch first fills an `out` buffer with zeros.
         /// After a fault, the bytes are unspecified.
@@ -78,8 +75,7 @@ impl Arg<'_> {
         Arg::Scalar([bits, 0, 0, 0, 0, 0, 0, 0])
     }
 
-    /// Returns the address that is passed for parameter `number`. Returns `None` for a scalar and
-    /// for an invalid alias.
+    /// Returns the address that is passed for parameter `number`. Returns `None` for a scalar and for an invalid alias.
     pub(super) fn address(args: &[Arg<'_>], number: usize) -> Option<u64> {
         match args.get(number)? {
             Arg::Scalar(_) => None,
@@ -159,8 +155,7 @@ pub enum ArgError {
         /// Offset of the address in bytes from the start of the buffer.
         offset: u64,
     },
-    /// Two arguments are in the same buffer, and one of their parameters is written without
-    /// `may_alias`.
+    /// Two arguments are in the same buffer, and one of their parameters is written without `may_alias`.
     #[error("buffers {first} and {second} overlap, but {unique} is written without `may_alias`")]
     MayNotAlias {
         /// Number of the first parameter.
@@ -175,8 +170,7 @@ pub enum ArgError {
     Overlap {
         /// Number of the first parameter.
         first: usize,
-        /// Number of the second parameter. Equal to the first for a buffer beyond the end of the
-        /// address space.
+        /// Number of the second parameter. Equal to the first for a buffer beyond the end of the address space.
         second: usize,
     },
     /// The shape is not valid for the kernel.
@@ -193,8 +187,7 @@ pub enum Fault {
     /// An item trapped.
     #[error(transparent)]
     Trap(#[from] Trap),
-    /// Two items accessed the same byte, at least one of them wrote it, and the accesses are not
-    /// ordered.
+    /// Two items accessed the same byte, at least one of them wrote it, and the accesses are not ordered.
     #[error(transparent)]
     Race(#[from] Race),
     /// A limit was exceeded, or the launch was cancelled.
@@ -250,8 +243,7 @@ pub enum TrapKind {
     OutOfOrder {
         /// Number of the stream.
         stream: usize,
-        /// Byte offset of the access in the group's part of the stream. If the group ends early,
-        /// the size of that part.
+        /// Byte offset of the access in the group's part of the stream. If the group ends early, the size of that part.
         at: u64,
         /// Byte offset of the expected access in the group's part of the stream.
         next: u64,
@@ -268,8 +260,7 @@ pub enum TrapKind {
     /// involved, if there are several.
     #[error("{}{}", .0, others(.1))]
     Meets(SyncError, Vec<WaitingItems>),
-    /// The item polls memory that no item will write, because all other items have ended or also
-    /// wait.
+    /// The item polls memory that no item will write, because all other items have ended or also wait.
     #[error("waits for memory that no item will write{}", others(.0))]
     Deadlock(Vec<WaitingItems>),
     /// An item takes more backward branches than the launch allows.
@@ -286,8 +277,7 @@ pub enum TrapKind {
     },
 }
 
-/// Data race: one item writes a byte, another item reads or writes it, and the two accesses are not
-/// ordered.
+/// Data race: one item writes a byte, another item reads or writes it, and the two accesses are not ordered.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("race: {second} byte {offset} of {}, which {first} too", memory(*.place))]
 pub struct Race {

@@ -84,8 +84,7 @@ pub(super) struct AccessSite {
     pub(super) who: ItemInst,
     pub(super) address: u64,
     pub(super) align: u32,
-    /// Memory space of the array on which the address is based, if any. The access must stay in
-    /// this memory space.
+    /// Memory space of the array on which the address is based, if any. The access must stay in this memory space.
     pub(super) space: Option<Space>,
     /// `true` for an atomic read-modify-write.
     pub(super) changes: bool,
@@ -315,15 +314,13 @@ impl<'a> Memory<'a> {
         Ok((bytes, true))
     }
 
-    /// Returns the location of an access in an array that the kernel declares; `None` if the access
-    /// is elsewhere.
+    /// Returns the location of an access in an array that the kernel declares; `None` if the access is elsewhere.
     fn in_own(&self, at: AccessSite, bytes: u32) -> Result<Option<(Space, usize)>, AccessError> {
         aligned(at)?;
         self.own.find(at, bytes).transpose().map_err(AccessError::Trap)
     }
 
-    /// Returns the buffer and the range of bytes of an access. Fails if the access is misaligned or
-    /// out of bounds.
+    /// Returns the buffer and the range of bytes of an access. Fails if the access is misaligned or out of bounds.
     fn in_buffer(&mut self, at: AccessSite, bytes: u32) -> Result<Reached<'_, 'a>, AccessError> {
         match find(&mut self.buffers, at, bytes) {
             Some((buffer, range)) => {
@@ -339,14 +336,12 @@ impl<'a> Memory<'a> {
         buffer.bytes.get().get(range)
     }
 
-    /// Returns the number of the parameter whose buffer contains the bytes, and their offset in the
-    /// buffer.
+    /// Returns the number of the parameter whose buffer contains the bytes, and their offset in the buffer.
     pub(super) fn place(&mut self, at: AccessSite, bytes: u32) -> Option<(usize, u64)> {
         self.find(at, bytes).ok().map(|(buffer, range)| (buffer.param, range.start as u64))
     }
 
-    /// Returns the trap of an access that is invalid by its address alone, independently of other
-    /// accesses.
+    /// Returns the trap of an access that is invalid by its address alone, independently of other accesses.
     pub(super) fn static_trap(&mut self, at: AccessSite, bytes: u32, write: bool) -> Option<TrapKind> {
         match self.own.find(at, bytes) {
             Some(_) if aligned(at).is_err() => {
@@ -461,8 +456,7 @@ impl Watch {
     }
 }
 
-/// Fails if another item has accessed the byte before. `before` is that item with its instruction,
-/// or zero.
+/// Fails if another item has accessed the byte before. `before` is that item with its instruction, or zero.
 fn check(param: usize, byte: usize, who: ItemInst, before: u64, wrote: bool) -> Result<(), AccessError> {
     if before == ItemInst::NOBODY || ItemInst(before).item() == who.item() {
         return Ok(());

@@ -7,8 +7,7 @@ use crate::kernel::{Block, Inst, Value};
 /// Observer of the steps of a launch's items, in execution order. Constants are not reported,
 /// because their values are set before execution.
 pub trait Observer {
-    /// `true` if the observer is active. The evaluator skips all reporting for an inactive
-    /// observer.
+    /// `true` if the observer is active. The evaluator skips all reporting for an inactive observer.
     const IS_ACTIVE: bool = true;
 
     /// Reports that an item enters a block.

@@ -17,14 +17,12 @@ pub struct Operand<'a> {
     pub lanes: &'a [u64],
 }
 
-/// Evaluates an op whose result depends only on its attribute and operands. Returns `false` for any
-/// other op.
+/// Evaluates an op whose result depends only on its attribute and operands. Returns `false` for any other op.
 ///
-/// `result` is the result type, and `out` has one entry for each of its lanes. The types must match
-/// the op's description, which the verifier checks; missing lanes are zero. The function returns
-/// `false` and does not change `out` for `const` (which carries its value), position ops,
-/// intrinsics, memory ops and control flow. It ignores `contract`, which depends on the definitions
-/// of the operands.
+/// `result` is the result type, and `out` has one entry for each of its lanes. The types must match the op's
+/// description, which the verifier checks; missing lanes are zero. The function returns `false` and does not change
+/// `out` for `const` (which carries its value), position ops, intrinsics, memory ops and control flow. It ignores
+/// `contract`, which depends on the definitions of the operands.
 #[must_use]
 pub fn fold(op: Op, attr: Attr, args: &[Operand<'_>], result: Type, out: &mut [u64]) -> bool {
     let to = result.elem();
@@ -213,9 +211,8 @@ pub fn fold(op: Op, attr: Attr, args: &[Operand<'_>], result: Type, out: &mut [u
     true
 }
 
-/// Evaluates a sum or difference that is contracted with a product, with one rounding. `product` is
-/// the operand number of the product in the sum. `args` are the two factors and the other operand
-/// of the sum.
+/// Evaluates a sum or difference that is contracted with a product, with one rounding. `product` is the operand number
+/// of the product in the sum. `args` are the two factors and the other operand of the sum.
 pub(super) fn fold_sum(
     op: Op,
     attr: Attr,
@@ -310,8 +307,7 @@ impl Fold<'_> {
         self.each(|_, _| reduced.unwrap_or(0) as u64);
     }
 
-    /// Computes the third operand plus the sum of absolute differences of the lanes of the first
-    /// two operands.
+    /// Computes the third operand plus the sum of absolute differences of the lanes of the first two operands.
     fn sad(&mut self, read: impl Fn(u64, Elem) -> i128) {
         let elem = self.elem(0);
         let lanes = self.args.first().map_or(0, |arg| arg.lanes.len());

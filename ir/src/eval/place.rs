@@ -31,8 +31,7 @@ pub(super) fn place(op: Op, axis: Option<Axis>, shape: &Shape, items: u32, item:
     })
 }
 
-/// Splits a linear number into coordinates in a box of the given sizes. Returns the coordinate
-/// along an axis.
+/// Splits a linear number into coordinates in a box of the given sizes. Returns the coordinate along an axis.
 fn along(number: u64, [x, y, _]: [u64; 3], axis: Axis) -> u64 {
     match axis {
         Axis::X => number % x,

@@ -42,8 +42,7 @@ pub struct Prepared<'k> {
     pub(super) kernel: &'k Kernel,
     params: Vec<FrameSlot>,
     arrays: Vec<FrameSlot>,
-    /// `true` if items of a group cooperate through barriers, collective operations or shared
-    /// memory.
+    /// `true` if items of a group cooperate through barriers, collective operations or shared memory.
     meets: bool,
     frame: Vec<u64>,
     pub(super) blocks: Vec<Range<usize>>,
@@ -115,8 +114,7 @@ pub(super) struct Position {
     /// Index in the block of the next instruction to execute.
     pub(super) step: usize,
     backward: u32,
-    /// Number of times that the item yields before it continues: once for each strong access that a
-    /// branch has skipped.
+    /// Number of times that the item yields before it continues: once for each strong access that a branch has skipped.
     skipped_yields: u32,
 }
 
@@ -140,9 +138,8 @@ struct Edge {
     passes: u32,
 }
 
-/// Returns the number of strong accesses that a branch to block `to` skips, if the branch's other
-/// target `beside` leads to `to` as well. A guarded PTX instruction is imported as such a branch,
-/// and a guard does not make lanes diverge.
+/// Returns the number of strong accesses that a branch to block `to` skips, if the branch's other target `beside` leads
+/// to `to` as well. A guarded PTX instruction is imported as such a branch, and a guard does not make lanes diverge.
 fn passed(kernel: &Kernel, to: Block, beside: Block) -> u32 {
     let Some((&last, insts)) = kernel.blocks.get(beside).and_then(|block| block.insts.split_last()) else { return 0 };
     let leads_on = kernel.insts[last].op == Op::Br && kernel.targets(last).first().is_some_and(|call| call.block == to);
@@ -151,8 +148,7 @@ fn passed(kernel: &Kernel, to: Block, beside: Block) -> u32 {
 }
 
 impl<'k> Prepared<'k> {
-    /// Prepares a kernel. The verifier must accept the kernel; otherwise its behaviour is
-    /// unspecified.
+    /// Prepares a kernel. The verifier must accept the kernel; otherwise its behaviour is unspecified.
     pub fn new(kernel: &'k Kernel) -> Prepared<'k> {
         let mut slots: SecondaryMap<Value, FrameSlot> = SecondaryMap::new();
         let mut size = 0;
@@ -240,19 +236,18 @@ impl<'k> Prepared<'k> {
         });
     }
 
-    /// Runs all items in order. The results are in the buffers. After a fault, the contents of the
-    /// buffers are unspecified.
+    /// Runs all items in order. The results are in the buffers. After a fault, the contents of the buffers are
+    /// unspecified.
     ///
-    /// The arguments are those of [`Kernel::given_params`]. A packed kernel takes the same
-    /// arguments as the kernel from which it was packed, and runs the groups of the launch's items
-    /// in order. Its memory accesses are those of its streams, item by item, and the budget applies
-    /// to each group.
+    /// The arguments are those of [`Kernel::given_params`]. A packed kernel takes the same arguments as the kernel from
+    /// which it was packed, and runs the groups of the launch's items in order. Its memory accesses are those of its
+    /// streams, item by item, and the budget applies to each group.
     ///
     /// # Errors
     ///
-    /// Returns the error of invalid arguments, the trap of the lowest-numbered trapping item, or a
-    /// race whose second access is executed before any trap. A trap of a packed kernel's group that
-    /// is not an access of an item is reported for the group's first item.
+    /// Returns the error of invalid arguments, the trap of the lowest-numbered trapping item, or a race whose second
+    /// access is executed before any trap. A trap of a packed kernel's group that is not an access of an item is
+    /// reported for the group's first item.
     pub fn run(&self, launch: &Launch<'_>, args: &mut [Arg<'_>]) -> Result<(), Fault> {
         self.run_watched(launch, args).map(drop)
     }
@@ -375,8 +370,7 @@ impl<'k> Prepared<'k> {
         };
         let graph: Vec<Vec<usize>> = (0..self.blocks.len()).map(successors).collect();
         let only_returns = |mut block: usize| {
-            // The iteration count is bounded, because a loop that consists only of branches never
-            // returns.
+            // The iteration count is bounded, because a loop that consists only of branches never returns.
             for _ in 0..graph.len() {
                 match (last(block).0, graph.get(block).map(Vec::as_slice)) {
                     (..=1, Some(&[next])) => block = next,
@@ -518,8 +512,7 @@ impl<O: Observer> Machine<'_, O> {
         races.reach(item, edge.to as u32, 0);
     }
 
-    /// Reports to the observer that an item enters a block, and the values of the block's
-    /// parameters.
+    /// Reports to the observer that an item enters a block, and the values of the block's parameters.
     fn tell_block(&mut self, item: u32, place: usize, moves: &[(FrameSlot, FrameSlot)]) {
         if !O::IS_ACTIVE {
             return;
@@ -644,8 +637,7 @@ impl<O: Observer> Machine<'_, O> {
         self.code.operands(step).iter().map(operand).collect()
     }
 
-    /// Returns the address and properties of a load or store. `base` is the operand number of the
-    /// base address.
+    /// Returns the address and properties of a load or store. `base` is the operand number of the base address.
     pub(super) fn place(&self, item: u32, step: &PreparedInst, mem: MemAttr, base: usize) -> AccessSite {
         let operands = self.code.operands(step);
         let lane = |n: usize| operands.get(n).map_or(0, |slot| slot.lane(&self.frame));

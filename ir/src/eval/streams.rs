@@ -1,9 +1,8 @@
 //! Streams of a packed kernel's launch, one group of items at a time.
 //!
-//! A load of the kernel reads elements from a stream, which come from the buffers of the launch.
-//! The stores are collected until the end of the group. Then the items of the group make their
-//! accesses one after another, each in program order. Traps and races are the same as for a kernel
-//! that is not packed.
+//! A load of the kernel reads elements from a stream, which come from the buffers of the launch. The stores are
+//! collected until the end of the group. Then the items of the group make their accesses one after another, each in
+//! program order. Traps and races are the same as for a kernel that is not packed.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -75,8 +74,7 @@ struct Site<'k> {
     /// Number of items per group that have their own elements.
     items: u32,
     written: Pages,
-    /// Bytes of a whole-buffer stream that the current group has stored, by their offset in the
-    /// buffer.
+    /// Bytes of a whole-buffer stream that the current group has stored, by their offset in the buffer.
     stored: BTreeMap<u32, u8>,
     /// Number of bytes of the current group's part of the stream that the kernel has accessed.
     accessed: u64,
@@ -185,8 +183,7 @@ impl Site<'_> {
         self.loops.iter().fold(trip, |bytes, around| bytes.saturating_mul(around.trips.into()))
     }
 
-    /// Returns the size in bytes of a group's part of the stream, modulo 2^32 like address
-    /// arithmetic.
+    /// Returns the size in bytes of a group's part of the stream, modulo 2^32 like address arithmetic.
     fn group_bytes_modulo(&self) -> u32 {
         let trip = self.items.wrapping_mul(self.bytes());
         self.loops.iter().fold(trip, |bytes, around| bytes.wrapping_mul(around.trips))
@@ -343,12 +340,11 @@ impl<'k> Streams<'k> {
         Ok((site, range))
     }
 
-    /// Makes the accesses of the group's items to the launch's buffers. If the kernel has stopped
-    /// with a fault, only the first item makes accesses, up to the last access that the kernel
-    /// reached.
+    /// Makes the accesses of the group's items to the launch's buffers. If the kernel has stopped with a fault, only
+    /// the first item makes accesses, up to the last access that the kernel reached.
     ///
-    /// An item makes no access that needs more backward branches than the budget. If the watchdog
-    /// stops the launch, the function returns early without an error.
+    /// An item makes no access that needs more backward branches than the budget. If the watchdog stops the launch, the
+    /// function returns early without an error.
     pub(super) fn settle(
         &self,
         memory: &mut Memory<'_>,

@@ -5,8 +5,7 @@ use halfbyte_abi::Alias;
 use crate::witness::Random;
 use crate::{Direction, Kernel, Param, ParamKind, Type};
 
-/// Number of bytes per item in each buffer argument. An item accesses at most this many bytes of a
-/// written buffer.
+/// Number of bytes per item in each buffer argument. An item accesses at most this many bytes of a written buffer.
 pub const ROW: u32 = 64;
 
 /// Number of additional rows of each buffer, which items can read beyond their own elements.
@@ -15,8 +14,7 @@ const SPARE_ROWS: u32 = 6;
 /// Name prefix of scalar parameters that are used in addresses, and so have small values.
 pub(super) const SMALL: &str = "n";
 
-/// Name prefix of alias parameters. The name also contains the name of the aliased buffer and the
-/// byte offset in it.
+/// Name prefix of alias parameters. The name also contains the name of the aliased buffer and the byte offset in it.
 pub(super) const ALIAS: &str = "z";
 
 /// Maximum value of a scalar parameter that is used in addresses.
@@ -54,8 +52,7 @@ pub fn aliases(kernel: &Kernel) -> Vec<Alias> {
     params.iter().enumerate().filter_map(alias).collect()
 }
 
-/// Generates values of a type in memory layout. Many lanes are edge values, such as zeros and
-/// infinities.
+/// Generates values of a type in memory layout. Many lanes are edge values, such as zeros and infinities.
 pub fn elements(ty: Type, count: u32, random: &mut Random) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(count as usize * ty.bytes() as usize);
     for _ in 0..count {

@@ -27,14 +27,12 @@ pub(super) struct Array {
     base: Value,
     elem: Type,
     space: Space,
-    /// The atomic op by which items modify the array, if the array is modified atomically. No other
-    /// op modifies it.
+    /// The atomic op by which items modify the array, if the array is modified atomically. No other op modifies it.
     by: Option<Op>,
 }
 
 impl Generator<'_, '_> {
-    /// Returns `true` if control flow is uniform: all items of the group execute the current
-    /// position equally often.
+    /// Returns `true` if control flow is uniform: all items of the group execute the current position equally often.
     fn is_uniform(&self) -> bool {
         self.branches == 0 && self.counters.iter().all(|counter| counter.known)
     }
@@ -81,8 +79,7 @@ impl Generator<'_, '_> {
         Some((value, self.ty(value)))
     }
 
-    /// Returns an array with the given properties: an earlier array if there is one, else a new
-    /// one.
+    /// Returns an array with the given properties: an earlier array if there is one, else a new one.
     fn array(&mut self, elem: Type, space: Space, count: u32, by: Option<Op>) -> Option<Value> {
         let is_like = |array: &&Array| (array.elem, array.space, array.by) == (elem, space, by);
         let found: Vec<Value> = self.arrays.iter().filter(is_like).map(|array| array.base).collect();
@@ -104,8 +101,7 @@ impl Generator<'_, '_> {
         self.builder.store(ty, value, base, own);
         self.barrier();
         if !ordered {
-            // A second store of the same value races with the load below, but does not change the
-            // result.
+            // A second store of the same value races with the load below, but does not change the result.
             self.builder.store(ty, value, base, own);
         }
         let far = if ordered { self.random.below(7) as i64 } else { 1 };
@@ -158,8 +154,7 @@ impl Generator<'_, '_> {
         }
     }
 
-    /// Generates the number of lanes of the item's subgroup. The last subgroup of a group can have
-    /// fewer than 32 lanes.
+    /// Generates the number of lanes of the item's subgroup. The last subgroup of a group can have fewer than 32 lanes.
     fn lanes(&mut self) -> Value {
         let (size, subgroup) = (self.builder.here(Op::GroupSize), self.builder.here(Op::SubgroupId));
         let lanes = self.int(LANES);
@@ -261,8 +256,7 @@ impl Generator<'_, '_> {
         self.scope.push(reduced);
     }
 
-    /// Generates atomic updates of shared memory by all items, with one op whose result does not
-    /// depend on the order.
+    /// Generates atomic updates of shared memory by all items, with one op whose result does not depend on the order.
     fn count_together(&mut self) {
         let ops = [
             Op::AtomicAdd,

@@ -97,8 +97,7 @@ impl Generator<'_, '_> {
         types
     }
 
-    /// Returns available values of the given types as block arguments. A value can occur several
-    /// times.
+    /// Returns available values of the given types as block arguments. A value can occur several times.
     fn passed(&mut self, types: &[Type]) -> Vec<Value> {
         types.iter().filter_map(|&ty| self.operand(ty)).collect()
     }
@@ -287,8 +286,7 @@ impl Generator<'_, '_> {
     fn way(&mut self, number: usize) -> Option<LoopBranch> {
         let leaves = self.one_in(2);
         let around = self.around.get_mut(number)?;
-        // A loop that counts down must have no additional back edge, so the branch always leaves
-        // it.
+        // A loop that counts down must have no additional back edge, so the branch always leaves it.
         let leaves = leaves || around.count.stays == IntCC::GtS;
         around.left |= leaves;
         let (counter, count, types) = (around.counter, around.count, around.types.clone());

@@ -31,13 +31,11 @@ pub(super) struct Input {
 pub(super) struct Rows {
     base: Value,
     stride: u32,
-    /// Number of bytes at the start of each row that earlier accesses use. Relevant if accesses
-    /// must not overlap.
+    /// Number of bytes at the start of each row that earlier accesses use. Relevant if accesses must not overlap.
     used: u32,
     is_read: bool,
     is_written: bool,
-    /// If the buffer is an alias: distance in bytes from the start of the first row to the start of
-    /// the buffer.
+    /// If the buffer is an alias: distance in bytes from the start of the first row to the start of the buffer.
     shift: u32,
 }
 
@@ -81,8 +79,7 @@ impl Generator<'_, '_> {
         self.builder.inst(Op::Store, ty, Attr::Mem(mem), args);
     }
 
-    /// Generates a load from any location of an `in` buffer, or from the item's own row of another
-    /// buffer.
+    /// Generates a load from any location of an `in` buffer, or from the item's own row of another buffer.
     pub(super) fn load(&mut self, ty: Type) -> Option<Value> {
         if !is_stored(ty) || !self.may_access(1) {
             return None;
@@ -135,8 +132,7 @@ impl Generator<'_, '_> {
         }
     }
 
-    /// Returns a location in an `in` buffer for a load of type `ty`. The buffer usually has this
-    /// element type.
+    /// Returns a location in an `in` buffer for a load of type `ty`. The buffer usually has this element type.
     fn input_place(&mut self, ty: Type) -> Location {
         let Input { base, elem } = self.input(ty);
         let bytes = ty.bytes();
@@ -156,8 +152,7 @@ impl Generator<'_, '_> {
         (own || !self.is_affine()) && self.one_in(6)
     }
 
-    /// Returns an element index that is valid for the arguments of a launch, for every element
-    /// type.
+    /// Returns an element index that is valid for the arguments of a launch, for every element type.
     fn input_index(&mut self) -> Option<Value> {
         let item = self.item?;
         let counter = self.counter();
@@ -192,8 +187,7 @@ impl Generator<'_, '_> {
         }
     }
 
-    /// Returns the induction variable of an enclosing loop, usually the innermost, for use in an
-    /// address.
+    /// Returns the induction variable of an enclosing loop, usually the innermost, for use in an address.
     fn counter(&mut self) -> Option<Value> {
         let number = self.counters.len().checked_sub(1)?;
         let number = if self.one_in(4) { self.random.below(number + 1) } else { number };
@@ -250,9 +244,8 @@ impl Generator<'_, '_> {
         self.builder.buffer_aligned(&name, direction, elem, elem.bytes().max(16))
     }
 
-    /// Returns a location for `count` consecutive values in the item's own row of a written buffer.
-    /// The location can be one of an earlier access. If addresses are affine, different locations
-    /// do not overlap.
+    /// Returns a location for `count` consecutive values in the item's own row of a written buffer. The location can be
+    /// one of an earlier access. If addresses are affine, different locations do not overlap.
     fn own_place(&mut self, ty: Type, count: u32, loads: bool) -> Option<Location> {
         let bytes = ty.bytes();
         if count == 1 && self.one_in(4) {
@@ -415,8 +408,7 @@ impl Generator<'_, '_> {
         }
     }
 
-    /// Generates a store to an `in` buffer through a computed pointer, which the verifier cannot
-    /// detect.
+    /// Generates a store to an `in` buffer through a computed pointer, which the verifier cannot detect.
     fn store_read_only(&mut self, ty: Type) {
         let Some(value) = self.operand(ty) else { return };
         let base = self.input(ty).base;
@@ -426,9 +418,8 @@ impl Generator<'_, '_> {
         self.store_at(Location { ty, mem, base, index: self.item }, value);
     }
 
-    /// Generates stores of all unused values, or of all values if `all`, each to a location of its
-    /// own. If addresses are affine, combines values first, because the number of accesses is
-    /// limited.
+    /// Generates stores of all unused values, or of all values if `all`, each to a location of its own. If addresses
+    /// are affine, combines values first, because the number of accesses is limited.
     pub(super) fn observe(&mut self, all: bool) {
         let used = uses(self.builder.kernel());
         let wanted: Vec<Value> = self.scope.iter().copied().filter(|value| all || !used.contains(value)).collect();

@@ -1,21 +1,19 @@
-//! Generator of random kernels, well formed and free of races, for testing the whole compiler and
-//! all engines.
+//! Generator of random kernels, well formed and free of races, for testing the whole compiler and all engines.
 //!
-//! A kernel is generated from a seed. It contains straight-line code, branches with one or two
-//! arms, switches, block parameters, and loops of bounded trip count with early exits and
-//! `continue` branches. It uses every op, type, modifier and operand form that a target supports.
-//! To find out what a target supports, the generator compiles each form once in a kernel of its own
-//! ([`Palette`]). Target instructions are generated as intrinsics, by functions that the caller
-//! supplies.
+//! A kernel is generated from a seed. It contains straight-line code, branches with one or two arms, switches, block
+//! parameters, and loops of bounded trip count with early exits and `continue` branches. It uses every op, type,
+//! modifier and operand form that a target supports. To find out what a target supports, the generator compiles each
+//! form once in a kernel of its own ([`Palette`]). Target instructions are generated as intrinsics, by functions that
+//! the caller supplies.
 //!
-//! Some buffer parameters are aliases of other parameters ([`aliases`]). An item accesses the same
-//! bytes through all of them.
+//! Some buffer parameters are aliases of other parameters ([`aliases`]). An item accesses the same bytes through all of
+//! them.
 //!
-//! Items may cooperate ([`Cooperation`]) through barriers, collective operations and shared memory.
-//! All items of a group execute these ops, and no result depends on the execution order.
+//! Items may cooperate ([`Cooperation`]) through barriers, collective operations and shared memory. All items of a
+//! group execute these ops, and no result depends on the execution order.
 //!
-//! Of each written buffer, an item accesses only its own bytes, at most [`ROW`]. A kernel traps
-//! only if its [`Shape`] allows traps. About half of all constants and data are edge values.
+//! Of each written buffer, an item accesses only its own bytes, at most [`ROW`]. A kernel traps only if its [`Shape`]
+//! allows traps. About half of all constants and data are edge values.
 
 mod arguments;
 mod collective;
@@ -46,11 +44,9 @@ pub struct Shape {
     pub ops: usize,
     /// Maximum nesting depth of branches and loops.
     pub depth: usize,
-    /// Number of values that are defined at the start and used at the end, so that all of them are
-    /// live in between.
+    /// Number of values that are defined at the start and used at the end, so that all of them are live in between.
     pub live: usize,
-    /// `true` if items may trap: through out-of-bounds, misaligned or read-only accesses, and
-    /// through infinite loops.
+    /// `true` if items may trap: through out-of-bounds, misaligned or read-only accesses, and through infinite loops.
     pub traps: bool,
     /// Way in which items cooperate.
     pub meets: Cooperation,
@@ -65,11 +61,9 @@ pub enum Cooperation {
     /// Items cooperate. Groups have at most [`MOST_OF_GROUP`] items, no item traps, and no result
     /// depends on the execution order.
     Ordered,
-    /// Like `Ordered`, but lane masks and source lanes depend only on the positions of items, not
-    /// on data.
+    /// Like `Ordered`, but lane masks and source lanes depend only on the positions of items, not on data.
     Static,
-    /// Items cooperate in any way. If a group has at least two items, accesses of two of its items
-    /// race.
+    /// Items cooperate in any way. If a group has at least two items, accesses of two of its items race.
     Racing,
 }
 
@@ -106,8 +100,7 @@ struct Generator<'g, 't> {
     inputs: Vec<Input>,
     /// Buffers that are divided into rows, one for each item.
     rows: Vec<Rows>,
-    /// Locations of earlier loads and stores in buffers with rows, so that later accesses can use
-    /// them again.
+    /// Locations of earlier loads and stores in buffers with rows, so that later accesses can use them again.
     visited: Vec<Location>,
     /// Induction variables of the loops that enclose the current position, outermost first.
     counters: Vec<Counter>,
@@ -115,11 +108,9 @@ struct Generator<'g, 't> {
     around: Vec<EnclosingLoop>,
     /// Number of branches that enclose the current position, without loops.
     branches: usize,
-    /// Number of further vectors of more than 16 bytes that the kernel may have. Each needs many
-    /// registers.
+    /// Number of further vectors of more than 16 bytes that the kernel may have. Each needs many registers.
     wide: usize,
-    /// Number of further memory accesses that the kernel may have. The limit applies only if
-    /// addresses are affine.
+    /// Number of further memory accesses that the kernel may have. The limit applies only if addresses are affine.
     accesses: usize,
     scalars: usize,
     item: Option<Value>,

@@ -56,8 +56,7 @@ impl Generator<'_, '_> {
         self.palette.types.get(number).copied().unwrap_or(Type::I32)
     }
 
-    /// Generates an op with a controlling type, if the op accepts the type and the target supports
-    /// it.
+    /// Generates an op with a controlling type, if the op accepts the type and the target supports it.
     fn try_op(&mut self, op: Op, ty: Type) -> Option<Value> {
         let row = op.row();
         let ty = row.fixed_type().unwrap_or(ty);
@@ -186,8 +185,7 @@ impl Generator<'_, '_> {
         flags
     }
 
-    /// Returns a value of a type: an earlier value, with a preference for recent ones, or a new
-    /// value.
+    /// Returns a value of a type: an earlier value, with a preference for recent ones, or a new value.
     pub(super) fn operand(&mut self, ty: Type) -> Option<Value> {
         let before: Vec<Value> = self.scope.iter().copied().filter(|&value| self.ty(value) == ty).collect();
         let late = self.random.below(before.len()).max(self.random.below(before.len()));

@@ -15,8 +15,7 @@ pub trait Vocabulary {
     /// Type of the data that the rules match.
     type Datum: Datum;
 
-    /// Applies the extractor of a term. Returns the extracted parts, or `None` if the extractor
-    /// does not match.
+    /// Applies the extractor of a term. Returns the extracted parts, or `None` if the extractor does not match.
     fn extract(&mut self, term: u16, from: &Self::Datum) -> Option<Vec<Self::Datum>>;
 
     /// Applies the constructor of a term to operands. Returns `None` if the constructor fails.

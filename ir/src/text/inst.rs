@@ -1,5 +1,4 @@
-//! Parser for statements. A statement has an op, its suffixes, and the operands that the op's
-//! description requires.
+//! Parser for statements. A statement has an op, its suffixes, and the operands that the op's description requires.
 
 use cranelift_entity::packed_option::ReservedValue;
 use halfbyte_abi::{Axis, ParamKind, Type};
@@ -111,8 +110,7 @@ impl<'s> Reader<'s> {
 
     /// Defines the result of an op with controlling type `ty`.
     fn result(&mut self, name: Name, row: &OpRow, ty: Type, inst: Inst) -> Value {
-        // If the op does not accept `ty`, there may be no result type. The verifier then reports
-        // the error.
+        // If the op does not accept `ty`, there may be no result type. The verifier then reports the error.
         let result_type = row.result_type(ty);
         let value = self.define_value(name, result_type.unwrap_or(ty), ValueDef::Result(inst));
         if result_type.is_none() || !row.types.is_none_or(|types| types.contains(ty)) {
@@ -220,8 +218,7 @@ impl<'s> Reader<'s> {
         let word = self.source(span);
         match (self.tok(), Op::from_name(word)) {
             (Tok::Punctuation(b'='), _) => {
-                // The user intended to define a value here. Define the value, so that its uses are
-                // not reported.
+                // The user intended to define a value here. Define the value, so that its uses are not reported.
                 let name = self.name_at(span.start.saturating_sub(1));
                 self.poison(name);
                 let expected = format!("`%{word}`: the names of values begin with `%`");
@@ -340,8 +337,7 @@ impl<'s> Reader<'s> {
         self.error(span, format!("`{word}` is neither a type nor a modifier of `{}`", row.name), expected)
     }
 
-    /// Parses the operands after the op and its suffixes. Returns the controlling type and the
-    /// attribute.
+    /// Parses the operands after the op and its suffixes. Returns the controlling type and the attribute.
     fn operands(&mut self, row: &OpRow, suffix: &Suffix, mnemonic: Span, args: &mut Args) -> Reading<(Type, Attr)> {
         if matches!(row.attr, AttrKind::Mem | AttrKind::Atomic) {
             return self.memory(row, suffix, mnemonic, args);
@@ -449,8 +445,7 @@ impl<'s> Reader<'s> {
         Ok(value)
     }
 
-    /// Reports a number where a value is expected, if no other operand determines the number's
-    /// type.
+    /// Reports a number where a value is expected, if no other operand determines the number's type.
     fn number_for_operand(&mut self, row: &OpRow, ty: Type) -> Failed {
         let from = row.sources(ty).next().unwrap_or(ty);
         let is_list = self.tok() == Tok::Punctuation(b'[');
@@ -469,8 +464,7 @@ impl<'s> Reader<'s> {
         failed
     }
 
-    /// Parses operands separated by commas, and then the lane number or list of lane numbers if the
-    /// op has one.
+    /// Parses operands separated by commas, and then the lane number or list of lane numbers if the op has one.
     fn values(&mut self, row: &OpRow, ty: Type, args: &mut Args) -> Reading<Attr> {
         let kind = row.attr;
         let last = match kind {
@@ -679,8 +673,7 @@ impl<'s> Reader<'s> {
 
     fn memory(&mut self, row: &OpRow, suffix: &Suffix, mnemonic: Span, args: &mut Args) -> Reading<(Type, Attr)> {
         let ty = suffix.ty;
-        // Numbers whose type is only known after the address has been parsed, with their operand
-        // numbers.
+        // Numbers whose type is only known after the address has been parsed, with their operand numbers.
         let mut literals: SmallVec<[(usize, Lexer<'s>); 2]> = SmallVec::new();
         while args.len() + 1 < row.args.len() {
             let operand = self.at();

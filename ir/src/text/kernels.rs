@@ -24,9 +24,8 @@ pub fn read(source: &str) -> Result<Module, Vec<Diagnostic>> {
 /// Typical size in bytes of the text of a kernel with a few dozen instructions.
 const USUAL_KERNEL: usize = 1000;
 
-/// Parser that returns the kernels of a text one by one. Each kernel is parsed and verified in the
-/// memory of the previous kernel. A text with many kernels therefore needs little more memory than
-/// a text with few.
+/// Parser that returns the kernels of a text one by one. Each kernel is parsed and verified in the memory of the
+/// previous kernel. A text with many kernels therefore needs little more memory than a text with few.
 pub struct Kernels<'s> {
     reader: Reader<'s>,
     names: HashMap<&'s str, Span>,

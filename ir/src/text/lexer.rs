@@ -103,8 +103,7 @@ const fn eight(byte: u8) -> u64 {
     u64::from_le_bytes([byte; 8])
 }
 
-/// Returns a 64-bit word with the highest bit set in each byte of `bytes` that is not valid in a
-/// name.
+/// Returns a 64-bit word with the highest bit set in each byte of `bytes` that is not valid in a name.
 fn outside_name(bytes: u64) -> u64 {
     const TOP: u64 = eight(0x80);
     // Each byte has 7 bits here, so sums do not carry into the next byte.
@@ -163,8 +162,7 @@ impl<'s> Lexer<'s> {
             Tok::Word | Tok::Value | Tok::Block | Tok::Kernel => 1 + len_while(rest, in_name),
             Tok::Number => 1 + number_len(self.byte(self.at), rest),
             Tok::Text | Tok::OpenText => 1 + text_len(rest).1,
-            // Consecutive non-ASCII bytes form one token, so that the token ends at a character
-            // boundary.
+            // Consecutive non-ASCII bytes form one token, so that the token ends at a character boundary.
             Tok::Bad if self.byte(self.at).is_some_and(|first| !first.is_ascii()) => {
                 1 + len_while(rest, |byte| !byte.is_ascii())
             }
@@ -185,8 +183,7 @@ impl<'s> Lexer<'s> {
         self.tok = self.tok_of_any_line();
     }
 
-    /// Returns `true` if a token of the current statement, label or kernel header has been
-    /// consumed.
+    /// Returns `true` if a token of the current statement, label or kernel header has been consumed.
     pub(super) fn has_begun(&self) -> bool {
         self.end > self.start
     }
@@ -248,8 +245,7 @@ impl<'s> Lexer<'s> {
         rest.is_some_and(|rest| !rest.first().is_some_and(|&byte| in_name(byte)))
     }
 
-    /// Returns the length and the first eight bytes of the name that begins at `at`, after its
-    /// sigil.
+    /// Returns the length and the first eight bytes of the name that begins at `at`, after its sigil.
     #[inline]
     fn name_at(&self, at: usize) -> (usize, u64) {
         let Some(first) = self.source.as_bytes().get(at..).and_then(|rest| rest.first_chunk()) else {
@@ -340,8 +336,7 @@ fn number_len(first: Option<u8>, rest: &[u8]) -> usize {
     })
 }
 
-/// Returns the kind of a string literal, which may lack its closing quote, and its length without
-/// the opening quote.
+/// Returns the kind of a string literal, which may lack its closing quote, and its length without the opening quote.
 fn text_len(rest: &[u8]) -> (Tok, usize) {
     let mut at = 0;
     loop {

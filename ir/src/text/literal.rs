@@ -46,8 +46,7 @@ pub(super) fn integer(text: &str, negative: bool) -> Result<i128, BadNumber> {
     }
 }
 
-/// Parses the value of a lane and returns its bits. `text` is a number without its sign, `inf` or
-/// `nan`.
+/// Parses the value of a lane and returns its bits. `text` is a number without its sign, `inf` or `nan`.
 ///
 /// # Errors
 /// The text is not a number, or the lane cannot hold the number.
@@ -75,19 +74,16 @@ pub fn lane(text: &str, negative: bool, elem: Elem) -> Result<u64, BadNumber> {
     }
 }
 
-/// Parses the bits of a vector from one `0x` hexadecimal number, lane 0 lowest. Returns `None` if
-/// the type is scalar or the number is decimal. A decimal number is the value of every lane
-/// ([`lane`]).
+/// Parses the bits of a vector from one `0x` hexadecimal number, lane 0 lowest. Returns `None` if the type is scalar or
+/// the number is decimal. A decimal number is the value of every lane ([`lane`]).
 ///
 /// # Errors
-/// The number of digits differs from the number of the vector's hexadecimal digits. Such a number
-/// is ambiguous, because it could also be meant as the value of every lane. Zero may have any
-/// number of digits.
+/// The number of digits differs from the number of the vector's hexadecimal digits. Such a number is ambiguous, because
+/// it could also be meant as the value of every lane. Zero may have any number of digits.
 pub fn element(text: &str, negative: bool, ty: Type) -> Option<Result<[u64; 8], BadNumber>> {
     let digits = text.strip_prefix("0x").filter(|_| !ty.is_scalar())?;
     let wanted = ty.bits().div_ceil(4) as usize;
-    // A small mask may also have as many digits as its bytes in memory, the format in which results
-    // are printed.
+    // A small mask may also have as many digits as its bytes in memory, the format in which results are printed.
     let in_memory = 2 * ty.bytes() as usize;
     let mut words = [0u64; 8];
     for (place, digit) in digits.chars().rev().enumerate().take(in_memory) {

@@ -1,7 +1,6 @@
 //! Symbol table for the names of a kernel's values or blocks.
 //!
-//! A module has many small kernels. The table is therefore reused for each kernel, and clearing it
-//! takes constant time.
+//! A module has many small kernels. The table is therefore reused for each kernel, and clearing it takes constant time.
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -33,8 +32,7 @@ pub(super) struct Names<'s, T> {
     slots: Vec<TableSlot>,
     /// Right shift that maps a 64-bit product to a table index.
     shift: u32,
-    /// Multiplier of the hash function: odd, and random for each text, so that no text can force
-    /// collisions.
+    /// Multiplier of the hash function: odd, and random for each text, so that no text can force collisions.
     factor: u64,
     /// Number of times that the table was cleared, plus one.
     round: u32,
@@ -48,8 +46,7 @@ pub(super) struct Vacant {
     at: usize,
 }
 
-/// Flag bit in the keys of long names. Keys of short names consist of ASCII bytes, so they never
-/// contain this bit.
+/// Flag bit in the keys of long names. Keys of short names consist of ASCII bytes, so they never contain this bit.
 const LONG: u64 = 1 << 63;
 
 /// Initial size of the hash table, in entries.
@@ -177,8 +174,7 @@ mod tests {
 
     #[test]
     fn names_of_every_length_are_told_apart() {
-        // Each name is a prefix of all later names, and is paired with a name that differs in the
-        // last letter.
+        // Each name is a prefix of all later names, and is paired with a name that differs in the last letter.
         let text: String = (1..40).map(|len| format!("%{} %{}b ", "a".repeat(len), "a".repeat(len - 1))).collect();
         let mut table = Names::new(&text);
         for (number, name) in names(&text).into_iter().enumerate() {

@@ -333,8 +333,7 @@ impl<'k> Printer<'k> {
     }
 }
 
-/// Returns the results that the printer omits: unnamed results without uses, of ops that allow the
-/// omission.
+/// Returns the results that the printer omits: unnamed results without uses, of ops that allow the omission.
 fn unused(kernel: &Kernel) -> HashSet<Value> {
     let insts = || kernel.layout.iter().filter_map(|&block| kernel.blocks.get(block)).flat_map(|data| &data.insts);
     let datas = || insts().filter_map(|&inst| Some((inst, kernel.insts.get(inst)?)));

@@ -1,8 +1,7 @@
 //! Parser for kernels, blocks and names. [`super::inst`] parses statements.
 //!
-//! The parser makes one pass with one token of lookahead. After an error it continues at the next
-//! line, and the result of the failed statement gets an unknown type. At the end of each kernel,
-//! the parser verifies the kernel.
+//! The parser makes one pass with one token of lookahead. After an error it continues at the next line, and the result
+//! of the failed statement gets an unknown type. At the end of each kernel, the parser verifies the kernel.
 
 use halfbyte_abi::{Direction, ParamKind, Type};
 
@@ -30,8 +29,7 @@ pub(super) struct Body<'s> {
     pub insts: Vec<Inst>,
     pub values: Names<'s, Value>,
     pub blocks: Names<'s, Block>,
-    /// Loads and stores without a type whose base is not a buffer parameter: the base, and the
-    /// error to report.
+    /// Loads and stores without a type whose base is not a buffer parameter: the base, and the error to report.
     pub untyped: Vec<(Value, Diagnostic)>,
     /// Spans of the parts of instructions, in the order of the instructions' numbers.
     parts: Vec<(Inst, InstPart, Span)>,
@@ -132,8 +130,7 @@ impl<'s> Body<'s> {
     }
 }
 
-/// Maximum number of names to which an undefined name is compared for a suggestion. It bounds the
-/// time.
+/// Maximum number of names to which an undefined name is compared for a suggestion. It bounds the time.
 const MOST_SUGGESTIONS: usize = 1000;
 
 fn undefined_name<T: Copy>(sigil: char, named: &Named<T>, names: &Names<'_, T>) -> Diagnostic {
@@ -153,8 +150,7 @@ pub(super) struct Reader<'s> {
     source: &'s str,
     lexer: Lexer<'s>,
     diagnostics: Vec<Diagnostic>,
-    /// `true` if the spans of instruction parts are recorded. Only the errors of an invalid kernel
-    /// need them.
+    /// `true` if the spans of instruction parts are recorded. Only the errors of an invalid kernel need them.
     notes_parts: bool,
     pub body: Body<'s>,
 }
@@ -318,8 +314,7 @@ impl<'s> Reader<'s> {
         found
     }
 
-    /// Sets whether line breaks are ignored. Must be called before the opening or closing bracket
-    /// is consumed.
+    /// Sets whether line breaks are ignored. Must be called before the opening or closing bracket is consumed.
     pub(super) fn free(&mut self, free: bool) {
         self.lexer.free(free);
     }
@@ -415,9 +410,8 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Parses the line that declares the version of the IR text, if the text begins with such a
-    /// line. If the version is not supported, the rest of the text is skipped, because further
-    /// errors would be misleading.
+    /// Parses the line that declares the version of the IR text, if the text begins with such a line. If the version is
+    /// not supported, the rest of the text is skipped, because further errors would be misleading.
     pub(super) fn version(&mut self) {
         if self.lexer.tok_of_any_line() == Tok::End {
             return;
@@ -576,8 +570,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Reports a buffer parameter in C syntax, such as `float* x`. Returns the kind of the intended
-    /// parameter.
+    /// Reports a buffer parameter in C syntax, such as `float* x`. Returns the kind of the intended parameter.
     fn pointer(&mut self, name: Name, elem: Type) -> Reading<ParamKind> {
         self.unexpected("`,` or `)`");
         self.help(format!("declare a buffer as `{}: in {elem}`, with `in`, `out` or `inout`", self.source(name.span)));
@@ -713,8 +706,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Returns `true` if a statement can end at the next token: at the end of the line or of the
-    /// kernel.
+    /// Returns `true` if a statement can end at the next token: at the end of the line or of the kernel.
     pub(super) fn at_end(&self) -> bool {
         matches!(self.tok(), Tok::End | Tok::Punctuation(b'}'))
     }

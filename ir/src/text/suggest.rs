@@ -13,8 +13,7 @@ pub fn closest<'c>(written: &str, candidates: impl IntoIterator<Item = &'c str>)
     near.min().map(|(_, candidate)| candidate)
 }
 
-/// Returns the Levenshtein distance of two texts in bytes. An exchange of two letters counts as two
-/// edits.
+/// Returns the Levenshtein distance of two texts in bytes. An exchange of two letters counts as two edits.
 fn distance(a: &str, b: &str) -> usize {
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.bytes().enumerate() {

@@ -191,9 +191,8 @@ const NONE: &[Advice] = &[
     ("there are no textures: `load` from a buffer", &["tex", "tex2d", "tex1dfetch", "sample"]),
 ];
 
-/// Ops for CUDA SIMD intrinsics on packed integers. The left text is the part of the intrinsic's
-/// name between `__v` and the digit 4 or 2. For PTX instructions, the type suffix determines the
-/// signedness.
+/// Ops for CUDA SIMD intrinsics on packed integers. The left text is the part of the intrinsic's name between `__v` and
+/// the digit 4 or 2. For PTX instructions, the type suffix determines the signedness.
 const PACKED: &[(&str, &str)] = &[
     ("add", "add"),
     ("addus", "add_sat_u"),
@@ -300,8 +299,7 @@ const MODIFIERS: &[Advice] = &[
     ("`contract`", &["fast", "reassoc", "fused"]),
 ];
 
-/// Modifiers that the IR expresses as a separate op: the op, the modifier, and the op to write
-/// instead.
+/// Modifiers that the IR expresses as a separate op: the op, the modifier, and the op to write instead.
 const OTHER_OPS: &[(Op, &str, &str)] = &[
     (Op::Add, "sat", "`add_sat_s` or `add_sat_u`"),
     (Op::Sub, "sat", "`sub_sat_s` or `sub_sat_u`"),
@@ -372,16 +370,14 @@ fn packed(word: &str, suffixes: &str) -> Option<String> {
     IntCC::from_name(&ours).map(|_| format!("`icmp.{ours}{ty}`, which makes a mask"))
 }
 
-/// Returns the op that is equivalent to a CUDA intrinsic on halves, such as `__hadd2`,
-/// `__hfma2_relu` or `__hgt2`.
+/// Returns the op that is equivalent to a CUDA intrinsic on halves, such as `__hadd2`, `__hfma2_relu` or `__hgt2`.
 fn halves(word: &str) -> Option<String> {
     let is_named = word.starts_with("__h");
     let theirs = word.strip_prefix("__h").or_else(|| word.strip_prefix('h'))?;
     let (theirs, modifier) = theirs.split_once('_').unwrap_or((theirs, ""));
     let (stem, ty) = match theirs.strip_suffix('2') {
         Some(stem) => (stem, "f16x2"),
-        // Without the underscores, `hmin` and similar names are reductions over lanes in other
-        // languages.
+        // Without the underscores, `hmin` and similar names are reductions over lanes in other languages.
         None if is_named => (theirs, "f16"),
         None => return None,
     };
@@ -436,8 +432,7 @@ fn ty_of(word: &str, fits: impl Fn(Type) -> bool) -> Option<String> {
     advice(TYPES, &lower).map(str::to_owned).or_else(|| near(word, types.map(|ty| ty.name())))
 }
 
-/// Returns the op for the position of an item or the number of items, if the foreign name denotes
-/// one.
+/// Returns the op for the position of an item or the number of items, if the foreign name denotes one.
 pub(super) fn place(word: &str) -> Option<&'static str> {
     let op = Op::from_name(advice(OPS, &word.to_ascii_lowercase())?.split('`').nth(1)?)?;
     matches!(op.row().attr, AttrKind::Axis).then(|| op.name()).or((op == Op::ItemCount).then(|| op.name()))

@@ -1,5 +1,4 @@
-//! Additional rules of packed kernels: valid stream declarations, and memory accesses only through
-//! streams.
+//! Additional rules of packed kernels: valid stream declarations, and memory accesses only through streams.
 
 use std::collections::HashSet;
 
@@ -289,8 +288,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Checks that all memory accesses go through streams, and that a stream is accessed only in
-    /// one block.
+    /// Checks that all memory accesses go through streams, and that a stream is accessed only in one block.
     pub(super) fn stream_uses(&mut self) {
         let kernel = self.kernel;
         let Some(packing) = &kernel.packing else { return };

@@ -81,8 +81,7 @@ pub fn example_kernel(op: Op) -> String {
     text + "}\n"
 }
 
-/// Returns kernels with one instruction of an op on a controlling type, one kernel per valid
-/// operand type.
+/// Returns kernels with one instruction of an op on a controlling type, one kernel per valid operand type.
 pub fn op_kernels(op: Op, ty: Type) -> Vec<Kernel> {
     let row = op.row();
     let counts: Vec<usize> = match op {

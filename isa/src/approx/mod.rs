@@ -108,8 +108,7 @@ impl Function {
             return Some(f64::NAN);
         }
         match self {
-            // Values below 2^-160 round to 0 in every format, and values above 2^130 overflow to
-            // infinity.
+            // Values below 2^-160 round to 0 in every format, and values above 2^130 overflow to infinity.
             Function::Ex2 if is_zero || x >= 130.0 || x <= -160.0 || x == x.trunc() => {
                 Some(real::power(x.clamp(-160.0, 130.0)))
             }

@@ -64,8 +64,7 @@ impl Pair {
         Pair { high, low: (a - (high - of_b)) + (b - of_b) }
     }
 
-    /// Returns the exact sum of two f64, where `a` has the greater magnitude (Dekker's fast
-    /// two-sum).
+    /// Returns the exact sum of two f64, where `a` has the greater magnitude (Dekker's fast two-sum).
     pub(super) const fn quick(a: f64, b: f64) -> Pair {
         let high = a + b;
         Pair { high, low: b - (high - a) }

@@ -56,8 +56,7 @@ pub(super) fn ex2<R: Real>(x: f64) -> R {
     exponential(R::of(x - whole) * R::constant(LN_2)) * R::of(power(whole))
 }
 
-/// Returns the logarithm to base 2 of a positive number that is normal as an f64. The number must
-/// not be 1.
+/// Returns the logarithm to base 2 of a positive number that is normal as an f64. The number must not be 1.
 pub(super) fn lg2<R: Real>(x: f64) -> R {
     let bits = x.to_bits();
     let mut exponent = (bits >> 52) as i32 - 1023;

@@ -19,8 +19,7 @@ impl Word {
         Inst::decode(word).map_or(Word::Undefined(word), Word::Inst)
     }
 
-    /// Returns one more than the highest number of a general register that the instruction reads or
-    /// writes.
+    /// Returns one more than the highest number of a general register that the instruction reads or writes.
     pub fn gprs(&self) -> usize {
         let Word::Inst(inst) = self else { return 0 };
         let slots = inst.registers().iter().filter(|slot| slot.file == RegFile::Gpr);

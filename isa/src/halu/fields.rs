@@ -1,7 +1,6 @@
-//! The bit fields of HALU instruction words and the spellings of their values. If instructions use
-//! a bit position for different purposes, the name of its field is the position. Packed-half
-//! encodings follow seed 001, video encodings seeds 000, 002 and 003; this project defines the
-//! others (`docs/isa`).
+//! The bit fields of HALU instruction words and the spellings of their values. If instructions use a bit position for
+//! different purposes, the name of its field is the position. Packed-half encodings follow seed 001, video encodings
+//! seeds 000, 002 and 003; this project defines the others (`docs/isa`).
 
 use crate::row::Modifier;
 use crate::word::Field;
@@ -133,8 +132,7 @@ pub const BSEL2: Field = field(92, 4, "bsel");
 /// Video, two lanes: write mask of the destination lanes.
 pub const MASK2: Field = field(104, 2, "mask");
 
-/// Extended IADD3: a source with a minus sign is complemented instead of negated, and the carry
-/// predicate is added.
+/// Extended IADD3: a source with a minus sign is complemented instead of negated, and the carry predicate is added.
 pub const X: Field = field(76, 1, "x");
 /// Extended ISETP: if the operands are equal, the result is the second source predicate.
 pub const EX: Field = field(76, 1, "ex");

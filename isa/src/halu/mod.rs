@@ -36,8 +36,7 @@ macro_rules! define {
 
 opcodes::opcodes!(define);
 
-/// Data derived from a row. It is computed once, because encoding and decoding need it for every
-/// instruction word.
+/// Data derived from a row. It is computed once, because encoding and decoding need it for every instruction word.
 struct Derived {
     template: u128,
     named: u128,
@@ -63,8 +62,7 @@ static DERIVED: LazyLock<Vec<Derived>> = LazyLock::new(|| {
     Opcode::ALL.iter().map(derive).collect()
 });
 
-/// The opcode of each combination of STYPE and OPTYPE. The index is the low 12 bits of the
-/// instruction word.
+/// The opcode of each combination of STYPE and OPTYPE. The index is the low 12 bits of the instruction word.
 static DECODE: LazyLock<Box<[Option<Opcode>; 1 << 12]>> = LazyLock::new(|| {
     let mut table = Box::new([None; 1 << 12]);
     for &op in Opcode::ALL {
@@ -100,8 +98,7 @@ impl Opcode {
         self.derived().has_all_preds
     }
 
-    /// Returns the opcode that the OPTYPE and STYPE of an instruction word encode. The other bits
-    /// are not checked.
+    /// Returns the opcode that the OPTYPE and STYPE of an instruction word encode. The other bits are not checked.
     pub fn of_word(word: u128) -> Option<Opcode> {
         DECODE[decode_index(word)]
     }
@@ -175,8 +172,7 @@ impl Inst {
         self
     }
 
-    /// Returns the instruction with a guard. If `not` is set, the instruction executes if the
-    /// predicate is false.
+    /// Returns the instruction with a guard. If `not` is set, the instruction executes if the predicate is false.
     #[must_use]
     pub fn guarded(self, pred: u8, not: bool) -> Inst {
         self.with(GUARD, pred.into()).with(GUARD_NOT, not.into())

@@ -1,6 +1,5 @@
-//! The opcodes of HALU, grouped by the module of their rows. The list gives the semantics of each
-//! opcode as a method call on the context of [`super::meaning`]. The opcodes of a mnemonic differ
-//! only in the kinds of their sources.
+//! The opcodes of HALU, grouped by the module of their rows. The list gives the semantics of each opcode as a method
+//! call on the context of [`super::meaning`]. The opcodes of a mnemonic differ only in the kinds of their sources.
 
 /// Passes the list of opcodes to the macro that is named as an argument. `m` is the variable that
 /// holds the evaluation context.

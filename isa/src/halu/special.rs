@@ -1,5 +1,4 @@
-//! Special registers. The value of a special register is a weighted sum of an item's coordinates in
-//! the launch.
+//! Special registers. The value of a special register is a weighted sum of an item's coordinates in the launch.
 
 use crate::halu::domain::{IndexKind, SpecialReg};
 use halfbyte_abi::{Axis, ItemPosition, Shape};

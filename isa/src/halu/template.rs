@@ -1,11 +1,10 @@
-//! Instruction templates with placeholders. Intrinsics of the IR can use every computing
-//! instruction of HALU through a template.
+//! Instruction templates with placeholders. Intrinsics of the IR can use every computing instruction of HALU through a
+//! template.
 //!
-//! A template is a line of assembly in which `$d` stands for the register of the result, and `$0`,
-//! `$1`, ... for the registers of the operands. Registers other than RZ, URZ and PT cannot be
-//! named, because their contents are unknown. Constant memory gives access to parameters only:
-//! `c[$1]` is the constant of operand 1, which must be a parameter. Memory accesses and control
-//! flow are not allowed.
+//! A template is a line of assembly in which `$d` stands for the register of the result, and `$0`, `$1`, ... for the
+//! registers of the operands. Registers other than RZ, URZ and PT cannot be named, because their contents are unknown.
+//! Constant memory gives access to parameters only: `c[$1]` is the constant of operand 1, which must be a parameter.
+//! Memory accesses and control flow are not allowed.
 
 use std::fmt::Write;
 
@@ -52,8 +51,7 @@ pub struct Template {
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum TemplateError {
-    /// `$` followed by something other than `d` or an operand's number. The number is the number of
-    /// operands.
+    /// `$` followed by something other than `d` or an operand's number. The number is the number of operands.
     #[error("`${0}` is not a valid placeholder: use `$d` for the result and `$0` to `${last}` for the operands", last = .1.saturating_sub(1))]
     Placeholder(String, usize),
     /// An explicit register name.

@@ -28,8 +28,7 @@ pub fn opcodes_of(mnemonic: &str) -> &'static [Opcode] {
     MNEMONICS.get(mnemonic).map_or(&[], Vec::as_slice)
 }
 
-/// Formats the canonical line, with branch targets as `.+N`. The text of an invalid instruction may
-/// fail to assemble.
+/// Formats the canonical line, with branch targets as `.+N`. The text of an invalid instruction may fail to assemble.
 impl fmt::Display for Inst {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         printer::print(f, self.row(), self.word, &relative)
@@ -97,9 +96,8 @@ fn code_word(code: &LineBody<'_>, place: Position<'_>) -> Result<u128, AsmError>
 /// An assembled program.
 pub type Program = program::Program<u128>;
 
-/// Assembles a text in which each line has at most one label and one instruction. `.word 0x...` may
-/// stand in place of an instruction. `//` begins a comment, and `;` may end a line. Returns the
-/// program or the errors of all lines.
+/// Assembles a text in which each line has at most one label and one instruction. `.word 0x...` may stand in place of
+/// an instruction. `//` begins a comment, and `;` may end a line. Returns the program or the errors of all lines.
 pub fn assemble(text: &str) -> Result<Program, Vec<AsmError>> {
     program::assemble(text, Syntax::Halu, |code, at, label| code_word(code, Position { base: at, label }))
 }

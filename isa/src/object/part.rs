@@ -1,5 +1,4 @@
-//! Parts of merged memory accesses: the source-level accesses that one load or store instruction
-//! combines.
+//! Parts of merged memory accesses: the source-level accesses that one load or store instruction combines.
 
 use super::{Loc, RecordError};
 
@@ -37,8 +36,7 @@ impl PartialAccess {
     /// Decodes a record.
     ///
     /// # Errors
-    /// The size is not a power of two, or the end of the partial access exceeds
-    /// [`PartialAccess::MAX_ACCESS_BYTES`].
+    /// The size is not a power of two, or the end of the partial access exceeds [`PartialAccess::MAX_ACCESS_BYTES`].
     pub fn from_bytes(bytes: [u8; PartialAccess::BYTES]) -> Result<PartialAccess, RecordError> {
         let all = u128::from_le_bytes(bytes);
         let loc = Loc::from_bytes(((all >> 64) as u64).to_le_bytes());

@@ -1,21 +1,18 @@
 //! The record of a kernel's tiles.
 //!
-//! The record has these fields in order. A number has 32 bits unless another size is given. An
-//! absent optional number is encoded as `u32::MAX`.
+//! The record has these fields in order. A number has 32 bits unless another size is given. An absent optional number
+//! is encoded as `u32::MAX`.
 //!
-//! * Tiles: the number of items in a group; the optional address of the branch that ends a group;
-//!   the size of the image and its bytes; the number of streams and the streams.
-//! * Stream: the optional buffer; a byte of flags (bit 0 written, bit 1 uniform, the other bits 0
-//!   for elements, 4 for a whole buffer, 8 for offsets); for offsets the number of the window; the
-//!   size of an access in bytes; the alignment; the scale and the index, which are affine sums; the
-//!   offset; the optional guard; the address of the instruction word of the access; the number of
-//!   loops and a step for each loop.
-//! * Step: the loop's number; the trip count; the stride, which is an affine sum. The trip count is
-//!   a byte and a value: 0 and a constant, or 1 (unsigned) or 2 (signed), an affine sum and a lower
-//!   bound.
-//! * Affine sum: the constant; the number of terms and the terms. A term is a byte, which is 0 for
-//!   a parameter and 1 for the item count; the parameter's number if the byte is 0; and the
-//!   multiplier.
+//! * Tiles: the number of items in a group; the optional address of the branch that ends a group; the size of the image
+//!   and its bytes; the number of streams and the streams.
+//! * Stream: the optional buffer; a byte of flags (bit 0 written, bit 1 uniform, the other bits 0 for elements, 4 for a
+//!   whole buffer, 8 for offsets); for offsets the number of the window; the size of an access in bytes; the alignment;
+//!   the scale and the index, which are affine sums; the offset; the optional guard; the address of the instruction
+//!   word of the access; the number of loops and a step for each loop.
+//! * Step: the loop's number; the trip count; the stride, which is an affine sum. The trip count is a byte and a value:
+//!   0 and a constant, or 1 (unsigned) or 2 (signed), an affine sum and a lower bound.
+//! * Affine sum: the constant; the number of terms and the terms. A term is a byte, which is 0 for a parameter and 1
+//!   for the item count; the parameter's number if the byte is 0; and the multiplier.
 
 use super::{Fields, RecordError, put_u32};
 use crate::stream::{AccessSite, Affine, AffineVariable, Step, Stream, StreamContents, Tiles, TripCount};
@@ -350,8 +347,7 @@ mod tests {
         assert_eq!(read(&wide), Err(RecordError::Tiles(TilesError::Regions { regions: 5, most: 4 })));
     }
 
-    /// Returns `info()` with two more streams: a window over the first buffer, and loads at offsets
-    /// in that window.
+    /// Returns `info()` with two more streams: a window over the first buffer, and loads at offsets in that window.
     fn with_window() -> KernelInfo {
         let mut info = info();
         let streams = &mut tiles(&mut info).streams;

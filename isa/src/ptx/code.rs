@@ -88,8 +88,7 @@ impl Isa for Ptx {
     }
 }
 
-/// Machine code of a PTX target: a module with one kernel. Each instruction counts as one
-/// instruction word.
+/// Machine code of a PTX target: a module with one kernel. Each instruction counts as one instruction word.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PtxKernel {
     /// The SM version that the kernel is compiled for.
@@ -159,8 +158,7 @@ mod tests {
         assert_eq!((words.target(), words.len(), words.text(0)), (sm_90, 2, "mov.b32 %r0, 7;".into()));
         assert_eq!((words.get(0), words.count(InstClass::Move)), (None, 1));
         assert_eq!(words.to_bytes(), text.as_bytes());
-        // A PTX text is rejected if it is for another SM, or if it does not contain exactly one
-        // kernel.
+        // A PTX text is rejected if it is for another SM, or if it does not contain exactly one kernel.
         assert!(Ptx.machine_code(target(Sm::SM_80), text.as_bytes()).is_none());
         let two = format!("{text}.entry l()\n{{\n    ret;\n}}\n");
         assert!(Ptx.machine_code(sm_90, two.as_bytes()).is_none());

@@ -28,8 +28,7 @@ pub struct Definedness;
 /// A 32-bit word with a mask of its undefined bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Word {
-    /// The value of the word, if the analysis knows it. In a known value, undefined bits are 0 or
-    /// 1, too.
+    /// The value of the word, if the analysis knows it. In a known value, undefined bits are 0 or 1, too.
     pub value: Option<u32>,
     /// Mask of the undefined bits of the word.
     pub undefined: u32,
@@ -95,8 +94,7 @@ fn truth<const N: usize>(words: [Word; N], undefined: bool, value: impl FnOnce([
     Truth { value: values(words).map(value), undefined }
 }
 
-/// Computes a 64-bit value as two words. If any operand bit is undefined, the result bits in `mask`
-/// are undefined.
+/// Computes a 64-bit value as two words. If any operand bit is undefined, the result bits in `mask` are undefined.
 fn pair<const N: usize>(
     operands: [[Word; 2]; N],
     mask: u64,
@@ -116,8 +114,7 @@ fn pair<const N: usize>(
         .map(|(half, undefined)| Word { value: value.map(|value: [u32; 2]| value[half]), undefined })
 }
 
-/// Replaces the operands beyond the operand count of `kind` by `none`, so that unused operands
-/// count as defined.
+/// Replaces the operands beyond the operand count of `kind` by `none`, so that unused operands count as defined.
 fn operands_of<T>(kind: FloatKind, operands: [T; 3], none: T) -> [T; 3]
 where
     T: Copy,
@@ -362,8 +359,7 @@ impl Domain for Definedness {
     }
 }
 
-/// Returns the mask of the undefined bits of a shift result. `shift` shifts the mask of `a` by a
-/// known count.
+/// Returns the mask of the undefined bits of a shift result. `shift` shifts the mask of `a` by a known count.
 fn shifted(a: Word, count: Word, shift: impl FnOnce(u32, u32) -> u32) -> u32 {
     match count.value {
         Some(number) if count.undefined & 31 == 0 => shift(a.undefined, number),
@@ -397,9 +393,8 @@ impl fmt::Display for Use {
 /// register, the mask of its undefined bits, and the register that was read with undefined bits.
 pub type Spread = SmallVec<[(Reg, u64, Reg); 2]>;
 
-/// Returns the registers to which an instruction propagates undefined bits. `undefined` returns the
-/// mask of the undefined bits of a register. The caller handles arguments of calls and exchanges
-/// within a warp.
+/// Returns the registers to which an instruction propagates undefined bits. `undefined` returns the mask of the
+/// undefined bits of a register. The caller handles arguments of calls and exchanges within a warp.
 ///
 /// # Errors
 /// Returns the register and its use if the instruction makes an undefined value observable.
@@ -469,8 +464,7 @@ pub fn propagate(
     Ok(written.filter(|(_, bits, _)| *bits != 0).collect())
 }
 
-/// Returns the mask of the undefined bits of a 64-bit value, which is given as two words, low word
-/// first.
+/// Returns the mask of the undefined bits of a 64-bit value, which is given as two words, low word first.
 pub fn whole([low, high]: [Word; 2]) -> u64 {
     u64::from(high.undefined) << 32 | u64::from(low.undefined)
 }

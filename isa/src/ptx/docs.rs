@@ -1,5 +1,4 @@
-//! Generator of the instruction set documentation, in Markdown: a page for each mnemonic, and an
-//! index.
+//! Generator of the instruction set documentation, in Markdown: a page for each mnemonic, and an index.
 
 use std::fmt::{self, Write};
 
@@ -75,8 +74,7 @@ fn meaning(out: &mut String, group: &[Opcode]) -> fmt::Result {
     group.iter().try_for_each(|&opcode| form(out, opcode))
 }
 
-/// Returns the syntax of an instruction variant: `{}` around optional parts, `|` between
-/// alternatives.
+/// Returns the syntax of an instruction variant: `{}` around optional parts, `|` between alternatives.
 fn syntax(row: &Row) -> String {
     let mut line = format!("{{@{{!}}p}} {}", row.mnemonic);
     for slot in row.slots {

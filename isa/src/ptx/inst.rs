@@ -22,8 +22,7 @@ pub struct Inst {
     pub operands: SmallVec<[Operand; 4]>,
 }
 
-/// A guard predicate: the instruction executes only if the predicate is true, or only if it is
-/// false.
+/// A guard predicate: the instruction executes only if the predicate is true, or only if it is false.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Guard {
     /// The predicate register.
@@ -48,8 +47,7 @@ impl Inst {
         row::Ty::Named(n).resolve(&self.modifiers).0
     }
 
-    /// Returns the type of each element of a memory access. A 128-bit value counts as two 64-bit
-    /// elements.
+    /// Returns the type of each element of a memory access. A 128-bit value counts as two 64-bit elements.
     pub fn element(&self) -> Type {
         match self.ty(0) {
             Type::B128 => Type::B64,
@@ -76,8 +74,7 @@ impl Inst {
         }
     }
 
-    /// Returns `true` if the instruction is packed: it computes on several halves, bytes or
-    /// half-words in a register.
+    /// Returns `true` if the instruction is packed: it computes on several halves, bytes or half-words in a register.
     pub fn is_packed(&self) -> bool {
         let lanes = |o: &OperandRow| matches!(o.shape, OperandKind::Masked(_) | OperandKind::Selected(..));
         // Only the names of packed types, such as `f16x2` and `u8x4`, contain an `x`.
@@ -87,8 +84,7 @@ impl Inst {
             || self.modifiers.iter().any(packed)
     }
 
-    /// Returns `true` if the instruction is collective: a barrier, or an exchange of values within
-    /// a warp.
+    /// Returns `true` if the instruction is collective: a barrier, or an exchange of values within a warp.
     pub fn is_collective(&self) -> bool {
         matches!(self.row().mnemonic, "bar" | "barrier" | "shfl" | "vote" | "match" | "redux" | "activemask" | "elect")
             || self.is_warp_level()
@@ -119,8 +115,7 @@ impl Inst {
         matches!(self.opcode, SHFL_UNSAID | SHFL_UNSAID_ALONE | VOTE_UNSAID | VOTE_UNSAID_BALLOT)
     }
 
-    /// Calls `each` with every register that the instruction reads or writes, the guard first and
-    /// the carry flag last.
+    /// Calls `each` with every register that the instruction reads or writes, the guard first and the carry flag last.
     #[inline]
     pub fn visit_registers(&self, mut each: impl FnMut(OperandRole, Reg)) {
         if let Some(guard) = self.guard {
@@ -181,8 +176,7 @@ impl Inst {
         }
     }
 
-    /// Returns each operand with its description. All results of a call share one description, and
-    /// so do its arguments.
+    /// Returns each operand with its description. All results of a call share one description, and so do its arguments.
     #[inline]
     pub fn operands_with_rows(&self) -> impl Iterator<Item = (&'static OperandRow, &Operand)> {
         let rows = self.row().operands_with(&self.modifiers).peekable();

@@ -1,9 +1,8 @@
-//! PTX, the assembly language that NVIDIA's `ptxas` accepts: opcodes, and instructions on virtual
-//! registers.
+//! PTX, the assembly language that NVIDIA's `ptxas` accepts: opcodes, and instructions on virtual registers.
 //!
-//! Instructions of the other targets are bit patterns, but a PTX instruction is a line of text.
-//! Therefore, rows of PTX have another layout ([`row`]). The semantics of all targets are expressed
-//! in the same primitives ([`Domain`](crate::halu::domain::Domain)).
+//! Instructions of the other targets are bit patterns, but a PTX instruction is a line of text. Therefore, rows of PTX
+//! have another layout ([`row`]). The semantics of all targets are expressed in the same primitives
+//! ([`Domain`](crate::halu::domain::Domain)).
 
 mod code;
 pub mod definedness;
@@ -35,9 +34,8 @@ use crate::row::opcode_enum;
 macro_rules! define {
     ($m:ident: $($module:ident { $($($name:ident)+ => $meaning:expr;)* })*) => {
         opcode_enum! {
-            /// A PTX instruction variant: a mnemonic with the modifiers and operand types that
-            /// distinguish it from other variants of the same mnemonic. The parser tries the
-            /// variants of a mnemonic in this order.
+            /// A PTX instruction variant: a mnemonic with the modifiers and operand types that distinguish it from
+            /// other variants of the same mnemonic. The parser tries the variants of a mnemonic in this order.
             $($module { $($($name)+)* })*
         }
     };

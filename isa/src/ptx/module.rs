@@ -84,8 +84,7 @@ pub struct Variable {
     pub align: Option<u32>,
     /// The initial contents of the variable, low bytes first.
     pub bytes: Contents,
-    /// The addresses in the initial contents, which are resolved at launch. Their bytes in `bytes`
-    /// are zero.
+    /// The addresses in the initial contents, which are resolved at launch. Their bytes in `bytes` are zero.
     pub addresses: Vec<AddressInitializer>,
 }
 
@@ -98,8 +97,7 @@ pub struct AddressInitializer {
     pub of: Symbol,
     /// Byte offset that is added to the symbol's address.
     pub offset: i64,
-    /// `true` for `generic(..)`, a generic address; `false` for an address in the state space of
-    /// the symbol.
+    /// `true` for `generic(..)`, a generic address; `false` for an address in the state space of the symbol.
     pub is_generic: bool,
 }
 
@@ -154,8 +152,7 @@ pub fn variables_of(signature: &Signature) -> Variables {
     params.map(variable).collect()
 }
 
-/// Returns `name`, or `name` with a numeric suffix if `taken` contains it. Adds the returned name
-/// to `taken`.
+/// Returns `name`, or `name` with a numeric suffix if `taken` contains it. Adds the returned name to `taken`.
 pub(super) fn unused(taken: &mut HashSet<String>, name: &str) -> String {
     let mut names = std::iter::once(name.to_owned()).chain((1u32..).map(|number| format!("{name}_{number}")));
     names.find(|name| taken.insert(name.clone())).unwrap_or_default()
@@ -196,9 +193,8 @@ impl TargetName {
         (Sm::new(self.sm).is_some() || OTHERS.contains(&self.sm)) && self.sm >= least
     }
 
-    /// Returns `true` if code for this target runs on `machine`. Code without a suffix runs on this
-    /// SM and later SMs. Code with `f` runs only within the family, and code with `a` only on this
-    /// SM.
+    /// Returns `true` if code for this target runs on `machine`. Code without a suffix runs on this SM and later SMs.
+    /// Code with `f` runs only within the family, and code with `a` only on this SM.
     pub fn runs_on(self, machine: TargetName) -> bool {
         match self.suffix {
             None => self.sm <= machine.sm,
@@ -242,8 +238,7 @@ pub struct Entry {
     pub params: Vec<Param>,
     /// The block sizes with which the kernel may be launched.
     pub blocks: BlockLimit,
-    /// Directives that are hints for the assembler only, such as `.maxnreg 32` and `.pragma
-    /// "nounroll";`.
+    /// Directives that are hints for the assembler only, such as `.maxnreg 32` and `.pragma "nounroll";`.
     pub hints: Vec<String>,
     /// The kernel's body.
     pub body: Body,
@@ -291,8 +286,7 @@ impl fmt::Display for BlockLimit {
 /// The declarations to which the indices in an instruction's operands refer.
 #[derive(Clone, Copy, Debug)]
 pub struct Scope<'a> {
-    /// The parameters of the kernel. Empty in a function, whose parameters are frame variables or
-    /// registers.
+    /// The parameters of the kernel. Empty in a function, whose parameters are frame variables or registers.
     pub params: &'a [Param],
     /// The body that contains the instruction.
     pub body: &'a Body,
@@ -315,8 +309,7 @@ pub struct Body {
     pub labels: Vec<LabelName>,
     /// The target lists and prototypes of indirect branches and calls.
     pub tables: Vec<TargetList>,
-    /// The pragmas of the body, ordered by position. For example, a pragma can forbid the unrolling
-    /// of a loop.
+    /// The pragmas of the body, ordered by position. For example, a pragma can forbid the unrolling of a loop.
     pub pragmas: Vec<Pragma>,
 }
 
@@ -325,14 +318,12 @@ pub struct Body {
 pub struct Pragma {
     /// The text between `.pragma` and the `;`, such as `"nounroll"`.
     pub text: String,
-    /// Index of the instruction after the pragma. At the end of the body, the number of
-    /// instructions.
+    /// Index of the instruction after the pragma. At the end of the body, the number of instructions.
     pub at: u32,
 }
 
 impl Body {
-    /// Returns the byte offset of each frame variable in the stack frame, and the frame size in
-    /// bytes.
+    /// Returns the byte offset of each frame variable in the stack frame, and the frame size in bytes.
     pub fn layout(&self) -> (Vec<u32>, u32) {
         let mut end = 0u32;
         let place = |variable: &FrameVariable| {
@@ -373,8 +364,7 @@ impl SharedLayout {
 pub struct FrameVariable {
     /// Name of the variable.
     pub name: String,
-    /// The state space: `.local`, or `.param` for a variable that passes an argument or result of a
-    /// call.
+    /// The state space: `.local`, or `.param` for a variable that passes an argument or result of a call.
     pub space: Space,
     /// The type of the variable, or the element type of an array.
     pub ty: Type,
@@ -426,8 +416,7 @@ pub struct Prototype {
 }
 
 impl Prototype {
-    /// Returns `true` if a caller with this prototype may call a function with the prototype
-    /// `other`.
+    /// Returns `true` if a caller with this prototype may call a function with the prototype `other`.
     pub fn is_compatible(&self, other: &Prototype) -> bool {
         let same = |ours: &[Formal], theirs: &[Formal]| {
             let bytes = |formals: &[Formal]| formals.iter().map(Formal::bytes).collect::<Vec<_>>();
@@ -479,8 +468,7 @@ pub struct Function {
 /// A function that the CUDA driver provides on a GPU, and that the engines provide instead.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Builtin {
-    /// `vprintf`: prints formatted text. Its arguments are the format and the address of the
-    /// values.
+    /// `vprintf`: prints formatted text. Its arguments are the format and the address of the values.
     Print,
     /// `__assertfail`: ends the launch. Its first four arguments are the failed condition, the
     /// file, the line and the function.
@@ -528,8 +516,7 @@ impl Entry {
         Scope { params: &self.params, body: &self.body, variables: &self.variables, functions: &self.functions }
     }
 
-    /// Returns the declarations to which the instructions of a function refer. `function` is the
-    /// index of the function.
+    /// Returns the declarations to which the instructions of a function refer. `function` is the index of the function.
     pub fn scope_of(&self, function: u32) -> Option<Scope<'_>> {
         let body = &self.functions.get(function as usize)?.code.as_ref()?.body;
         Some(Scope { params: &[], body, variables: &self.variables, functions: &self.functions })
@@ -604,8 +591,7 @@ impl Entry {
         layout
     }
 
-    /// Returns the indices of the variables that the kernel or a reachable function uses, in the
-    /// order of the module.
+    /// Returns the indices of the variables that the kernel or a reachable function uses, in the order of the module.
     pub fn used_variables(&self) -> Vec<u32> {
         let operands = self.reached_bodies().flat_map(|body| &body.insts).flat_map(|inst| &inst.operands);
         let mut used: Vec<u32> = operands.filter_map(Operand::variable).map(|var| var.number).collect();
@@ -633,8 +619,7 @@ impl Entry {
 pub struct LabelName {
     /// Name of the label.
     pub name: String,
-    /// Index of the instruction after the label. At the end of the body, the number of
-    /// instructions.
+    /// Index of the instruction after the label. At the end of the body, the number of instructions.
     pub at: u32,
 }
 
@@ -693,8 +678,7 @@ pub struct RegisterDeclaration {
     pub ty: Type,
     /// The number of registers if the declaration is a range such as `%r<80>`, otherwise `None`.
     pub count: Option<u32>,
-    /// The index of the first register. A 128-bit register has two indices; the first one is its
-    /// low half.
+    /// The index of the first register. A 128-bit register has two indices; the first one is its low half.
     pub first: Reg,
 }
 

@@ -7,8 +7,7 @@ use smallvec::SmallVec;
 use super::module::MAX_REGISTERS;
 use super::types::{Space, Special};
 
-/// A virtual register of a kernel or function, identified by its index among the declared
-/// registers.
+/// A virtual register of a kernel or function, identified by its index among the declared registers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Reg(pub u32);
 
@@ -77,8 +76,7 @@ pub enum Operand {
     Call {
         /// The called function, or the register that holds its address.
         callee: Callee,
-        /// The number of operands after the callee that are results. The operands after these are
-        /// arguments.
+        /// The number of operands after the callee that are results. The operands after these are arguments.
         results: u8,
     },
     /// The index of the target list or prototype of an indirect branch or call.
@@ -231,8 +229,7 @@ pub struct Vector(VectorStorage);
 /// The register indices of a vector, in three bytes each, low byte first.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum VectorStorage {
-    /// Up to eight registers: an array and the number of entries in use. The unused entries are
-    /// `BLANK`.
+    /// Up to eight registers: an array and the number of entries in use. The unused entries are `BLANK`.
     Few([[u8; 3]; FEW], u8),
     /// More than eight registers.
     Many(Box<[[u8; 3]]>),
@@ -255,8 +252,7 @@ fn unpacked([low, middle, high]: [u8; 3]) -> Reg {
 }
 
 impl Vector {
-    /// Maximum number of registers of a vector. The 64 × 256 accumulator of `wgmma` takes 128
-    /// registers in each thread.
+    /// Maximum number of registers of a vector. The 64 × 256 accumulator of `wgmma` takes 128 registers in each thread.
     pub const MAX_LEN: usize = 128;
 
     /// Creates the two-element vector that represents a 128-bit register. `low` is the index of the

@@ -13,8 +13,7 @@ use halfbyte_abi::cooperative::post_dominators;
 /// A module variable, as it is placed for a launch.
 #[derive(Clone, Copy, Debug)]
 pub struct PlacedVariable {
-    /// Generic address of the variable, as `cvta` returns it. The address is 0 if the kernel does
-    /// not use the variable.
+    /// Generic address of the variable, as `cvta` returns it. The address is 0 if the kernel does not use the variable.
     pub address: u64,
     /// The state space that holds the variable.
     pub space: Space,
@@ -74,9 +73,8 @@ impl<'a> FunctionBody<'a> {
 }
 
 impl FunctionBody<'_> {
-    /// Returns the index of the instruction at which items reconverge that diverge at `inst`.
-    /// Returns `None` if items cannot diverge there, and `Some(None)` if they reconverge only at
-    /// the return.
+    /// Returns the index of the instruction at which items reconverge that diverge at `inst`. Returns `None` if items
+    /// cannot diverge there, and `Some(None)` if they reconverge only at the return.
     pub fn join_of(&self, inst: usize) -> Option<Option<usize>> {
         self.joins.get_or_init(|| self.joins()).get(&inst).copied()
     }

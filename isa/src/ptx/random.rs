@@ -173,8 +173,7 @@ impl<'a> Draw<'a> {
                 let offset = if self.one_in(2) { 0 } else { i32::from((self.next)() as i16) };
                 let all = self.named().map(|base| match base {
                     Base::Variable(var) => Some(Operand::Variable { var, offset }),
-                    // A `.param` frame variable has an address only if it is a parameter of the
-                    // function.
+                    // A `.param` frame variable has an address only if it is a parameter of the function.
                     Base::Frame(var) if var.space == Space::Local => Some(Operand::Frame { var, offset }),
                     Base::Frame(_) => None,
                     Base::Parameter(number) => Some(Operand::Parameter { number, offset }),

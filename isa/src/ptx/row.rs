@@ -1,9 +1,8 @@
-//! Descriptions of PTX instructions. A [`Row`] is `const` data. The parser, the printer, operand
-//! roles, target requirements, the documentation and random instructions are all derived from the
-//! rows.
+//! Descriptions of PTX instructions. A [`Row`] is `const` data. The parser, the printer, operand roles, target
+//! requirements, the documentation and random instructions are all derived from the rows.
 //!
-//! PTX is text. Rows of other targets describe bit fields of an instruction word; rows of PTX
-//! describe the modifiers and operands in a line.
+//! PTX is text. Rows of other targets describe bit fields of an instruction word; rows of PTX describe the modifiers
+//! and operands in a line.
 
 use std::fmt;
 
@@ -27,8 +26,7 @@ pub struct Row {
     pub mnemonic: &'static str,
     /// The modifier slots after the mnemonic, in canonical order.
     pub slots: &'static [ModifierSlot],
-    /// Combinations that are invalid: a modifier of the first list followed by a modifier of the
-    /// second list.
+    /// Combinations that are invalid: a modifier of the first list followed by a modifier of the second list.
     pub exclusions: &'static [[&'static [Token]; 2]],
     /// The operands, in order.
     pub operands: &'static [OperandRow],
@@ -209,20 +207,17 @@ pub enum OperandKind {
     /// A register with a selector that names the source element of each lane: `r.b3210`, `r.h32`.
     /// The number is the default selector of a register without one.
     Selected(Lanes, u16),
-    /// A vector of this type and number of registers: `{a, b}`. In a written vector, a register may
-    /// be `_`.
+    /// A vector of this type and number of registers: `{a, b}`. In a written vector, a register may be `_`.
     Vector(Ty, u8),
-    /// A register; with the modifier `.v2`, `.v4` or `.v8`, a vector of that many registers: `{a,
-    /// b}`. In a written operand, a register may be `_`. An operand that is only read may be an
-    /// immediate.
+    /// A register; with the modifier `.v2`, `.v4` or `.v8`, a vector of that many registers: `{a, b}`. In a written
+    /// operand, a register may be `_`. An operand that is only read may be an immediate.
     Elements(Ty),
     /// A vector of the registers that hold a fragment of this matrix: `{a, b}`. The modifiers
     /// determine the number of registers. In a written vector, a register may be `_`.
     Fragment(MatrixOperand),
     /// A vector with one register for each matrix that `ldmatrix` or `stmatrix` moves.
     Matrices,
-    /// A vector of two or four registers that together hold one value of this type, lowest bits
-    /// first.
+    /// A vector of two or four registers that together hold one value of this type, lowest bits first.
     Parts(Ty),
     /// A memory address: `[register+offset]` with a 64-bit register, or `[variable+offset]`. The
     /// modifiers name the state space of the variable; without one it is `.global`. In `.param` the
@@ -241,8 +236,7 @@ pub enum OperandKind {
     Byte,
     /// A 4-bit immediate: the index of a performance event.
     Event,
-    /// The immediate `cp-size` of `cp.async`: 4, 8 or 16 bytes; only 16 with the cache operator
-    /// `.cg`.
+    /// The immediate `cp-size` of `cp.async`: 4, 8 or 16 bytes; only 16 with the cache operator `.cg`.
     CopySize,
     /// The operand `src-size` of `cp.async`, the number of bytes that are read: a 32-bit register,
     /// or an immediate of at most `cp-size`.
@@ -322,20 +316,17 @@ impl OperandRow {
 /// The reason why the modifiers of an instruction do not match a row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Mismatch {
-    /// Index of the first modifier that no slot accepts. If a modifier is missing at the end, the
-    /// number of modifiers.
+    /// Index of the first modifier that no slot accepts. If a modifier is missing at the end, the number of modifiers.
     pub word: usize,
     /// Name of the slot whose modifier is missing at the index `word`, if one is missing.
     pub missing: Option<&'static str>,
 }
 
 impl Row {
-    /// Checks that the modifiers fill the slots of the row, in canonical order, and are not an
-    /// excluded combination.
+    /// Checks that the modifiers fill the slots of the row, in canonical order, and are not an excluded combination.
     ///
     /// # Errors
-    /// Returns the first modifier that no slot accepts, or the first required slot that stays
-    /// empty.
+    /// Returns the first modifier that no slot accepts, or the first required slot that stays empty.
     pub fn fit(&self, words: &[Token]) -> Result<(), Mismatch> {
         let mut rest = words.iter();
         for slot in self.slots {
@@ -448,8 +439,7 @@ impl Row {
         if !self.slots.iter().any(|slot| slot.has_needs) {
             return self.since;
         }
-        // `find_map` continues in the iterator over the slots, because modifiers have the order of
-        // the slots.
+        // `find_map` continues in the iterator over the slots, because modifiers have the order of the slots.
         let mut slots = self.slots.iter();
         let mut of_word = |&token: &Token| slots.find_map(|s| s.choice(token)).map(|choice| choice.since);
         words.iter().filter_map(&mut of_word).fold(self.since, Requirements::and)
@@ -525,8 +515,7 @@ impl OperandKind {
         operand: &Operand,
         types: &impl Fn(Reg) -> Option<Type>,
     ) -> bool {
-        // Only an operand of 128 bits may be a 128-bit register, and the register appears as its
-        // two halves.
+        // Only an operand of 128 bits may be a 128-bit register, and the register appears as its two halves.
         let is = |reg: Reg, ty: Ty| types(reg).is_some_and(|found| found != Type::B128 && ty.admits(words, found));
         let is_half = |reg: &Reg| types(*reg) == Some(Type::B128);
         let predicate = |reg: Reg| is(reg, Ty::Is(Type::Pred));
@@ -669,8 +658,7 @@ impl OperandKind {
         }
     }
 
-    /// Describes the valid operands of this kind for error messages. The instruction has the
-    /// modifiers `words`.
+    /// Describes the valid operands of this kind for error messages. The instruction has the modifiers `words`.
     pub fn describe(self, role: OperandRole, words: &[Token]) -> String {
         let of = |ty: Ty| match ty.resolve(words) {
             (ty, false) => format!("of type {ty}"),
@@ -694,8 +682,7 @@ impl OperandKind {
             OperandKind::Vector(ty, count) => format!("{count} registers in braces, {}", of(ty)),
             OperandKind::Fragment(_) | OperandKind::Matrices => {
                 let (ty, count) = self.vector(words).unwrap_or((Type::B32, 1));
-                // If registers cannot be declared with the element type, `.b32` registers hold the
-                // fragment.
+                // If registers cannot be declared with the element type, `.b32` registers hold the fragment.
                 let ty = if ty.is_of_registers() { ty } else { Type::B32 };
                 let noun = if count == 1 { "register" } else { "registers" };
                 format!("{count} {noun} in braces, {}", of(Ty::Is(ty)))
@@ -756,8 +743,7 @@ fn copy_sizes(words: &[Token]) -> &'static [u64] {
     if words.contains(&Token::CacheGlobal) { &[16] } else { &[4, 8, 16] }
 }
 
-/// The selector `.b1024`. The parser rejects this selector, because `ptxas` reads it as a type
-/// name.
+/// The selector `.b1024`. The parser rejects this selector, because `ptxas` reads it as a type name.
 pub(super) const NO_SELECTOR: u16 = 0o1024;
 
 /// Returns the type of each part if a value of type `whole` is split into `parts` equal parts.

@@ -1,10 +1,9 @@
-//! Instruction templates: the text with which an intrinsic of the IR names a PTX instruction. The
-//! instruction must compute its result only from its operands.
+//! Instruction templates: the text with which an intrinsic of the IR names a PTX instruction. The instruction must
+//! compute its result only from its operands.
 //!
-//! A template is a PTX instruction in which `$d` is the result register and `$0`, `$1`, ... are the
-//! operand registers. PTX identifiers may begin with `$`, so the ordinary parser reads a template
-//! after declarations of these registers. Memory accesses, control flow, the carry flag and special
-//! registers are not available.
+//! A template is a PTX instruction in which `$d` is the result register and `$0`, `$1`, ... are the operand registers.
+//! PTX identifiers may begin with `$`, so the ordinary parser reads a template after declarations of these registers.
+//! Memory accesses, control flow, the carry flag and special registers are not available.
 
 use thiserror::Error;
 
@@ -54,8 +53,7 @@ pub enum TemplateError {
     /// The instruction accesses memory or changes the control flow. The value is its mnemonic.
     #[error("`{0}` accesses memory or changes control flow, which is not allowed in an intrinsic")]
     Class(&'static str),
-    /// The instruction reads or writes the carry flag, which outlives the instruction. The value is
-    /// its mnemonic.
+    /// The instruction reads or writes the carry flag, which outlives the instruction. The value is its mnemonic.
     #[error("`{0}` uses the carry flag, which is not allowed in an intrinsic")]
     Carry(&'static str),
     /// The instruction has a guard.
@@ -89,13 +87,12 @@ fn registers(result: Type, operands: &[Type]) -> Result<Registers, TemplateError
     Ok(registers)
 }
 
-/// Parses a template. The result and the operands are in registers of the given types: `.pred`,
-/// `.b16`, `.b32` or `.b64`. The registers of the returned instruction are [`RESULT`] and those of
-/// [`operand`].
+/// Parses a template. The result and the operands are in registers of the given types: `.pred`, `.b16`, `.b32` or
+/// `.b64`. The registers of the returned instruction are [`RESULT`] and those of [`operand`].
 ///
 /// # Errors
-/// Returns an error if the text is not an instruction, if the instruction has other effects than
-/// its result, or if it does not match the types.
+/// Returns an error if the text is not an instruction, if the instruction has other effects than its result, or if it
+/// does not match the types.
 pub fn parse(line: &str, result: Type, operands: &[Type]) -> Result<Inst, TemplateError> {
     use std::fmt::Write;
 
@@ -122,9 +119,8 @@ pub fn parse(line: &str, result: Type, operands: &[Type]) -> Result<Inst, Templa
     Ok(inst.clone())
 }
 
-/// Checks that a template may contain the instruction. Its operands must be registers or
-/// immediates. It must write `$d` once and read each of the registers `$0`, `$1`, ...; `operands`
-/// is their number.
+/// Checks that a template may contain the instruction. Its operands must be registers or immediates. It must write `$d`
+/// once and read each of the registers `$0`, `$1`, ...; `operands` is their number.
 fn check(inst: &Inst, operands: usize) -> Result<(), TemplateError> {
     let mnemonic = inst.row().mnemonic;
     if inst.guard.is_some() {

@@ -16,8 +16,7 @@ pub enum TypeKind {
     Integer,
     /// A floating-point number, or a packed pair of them.
     Float,
-    /// Packed values, or a value in a special format. Registers cannot be declared with such a
-    /// type.
+    /// Packed values, or a value in a special format. Registers cannot be declared with such a type.
     Packed,
 }
 
@@ -219,8 +218,7 @@ warpgroup_shapes! {
 }
 
 impl WarpgroupShape {
-    /// Creates the shape for elements of `bits` bits. `columns` must be a multiple of eight and at
-    /// most 256.
+    /// Creates the shape for elements of `bits` bits. `columns` must be a multiple of eight and at most 256.
     pub const fn new(columns: u16, bits: u32) -> WarpgroupShape {
         assert!(columns != 0 && columns <= 256 && columns.is_multiple_of(8), "there are no such columns");
         let inner = match bits {
@@ -296,8 +294,7 @@ impl fmt::Display for Token {
     }
 }
 
-/// The suffix of a target name. A feature of a family is present in each architecture of the
-/// family.
+/// The suffix of a target name. A feature of a family is present in each architecture of the family.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Suffix {
     /// The suffix `f`, for features of an architecture's family.
@@ -353,14 +350,12 @@ impl Requirements {
         }
     }
 
-    /// Returns the requirements of a target name alone: the first PTX version that has this SM
-    /// version.
+    /// Returns the requirements of a target name alone: the first PTX version that has this SM version.
     pub const fn first(sm: Sm) -> Requirements {
         Requirements::new(sm.ptx_version().0, sm.ptx_version().1, sm.number())
     }
 
-    /// Returns `true` if an SM meets the requirements. The target name is assumed to have the
-    /// required suffix.
+    /// Returns `true` if an SM meets the requirements. The target name is assumed to have the required suffix.
     pub fn is_supported_by(self, sm: Sm) -> bool {
         let (least, number) = (self.sm, sm.number());
         number >= least

@@ -68,8 +68,7 @@ pub struct InvalidCombination {
     pub why: &'static str,
 }
 
-/// The guard predicate of an instruction: `@P0`, `@!P0`. The instruction has an effect only if the
-/// guard holds.
+/// The guard predicate of an instruction: `@P0`, `@!P0`. The instruction has an effect only if the guard holds.
 #[derive(Clone, Copy, Debug)]
 pub struct Guard {
     /// Predicate number; PT is always true.
@@ -93,8 +92,7 @@ pub struct Alias {
 /// One encoding form of an instruction. Each row has exactly one bit layout.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
-    /// The mnemonic, which several rows may share. Empty if the assembly syntax has no name for the
-    /// instruction.
+    /// The mnemonic, which several rows may share. Empty if the assembly syntax has no name for the instruction.
     pub mnemonic: &'static str,
     /// Fixed modifiers after the mnemonic, which distinguish this row from others with the same
     /// mnemonic: `U8` in `LDG.U8`.
@@ -115,8 +113,7 @@ pub struct Row {
     pub overlaps: &'static [Field],
     /// Alternative spellings of the instruction.
     pub aliases: &'static [Alias],
-    /// Default values of fields. A field that is not listed has the usual default: the constant
-    /// register, PT or 0.
+    /// Default values of fields. A field that is not listed has the usual default: the constant register, PT or 0.
     pub defaults: &'static [(Field, u64)],
     /// Invalid combinations of field values.
     pub forbids: &'static [InvalidCombination],
@@ -180,9 +177,8 @@ impl Row {
             .chain(self.operands.iter().flat_map(Operand::fields))
     }
 
-    /// Returns pairs of a mask and a value. An instruction word belongs to the row if its masked
-    /// bits equal the value of one pair. There is one pair for the fixed fields and one for each
-    /// value in `twins`.
+    /// Returns pairs of a mask and a value. An instruction word belongs to the row if its masked bits equal the value
+    /// of one pair. There is one pair for the fixed fields and one for each value in `twins`.
     pub fn patterns(&self) -> impl Iterator<Item = (u128, u128)> {
         let set =
             |(mask, word): (u128, u128), &(field, value): &(Field, u64)| (mask | field.mask(), field.set(word, value));
@@ -229,8 +225,7 @@ impl Row {
         word
     }
 
-    /// Returns the constraints on the instruction words of the row, in the order in which errors
-    /// are reported.
+    /// Returns the constraints on the instruction words of the row, in the order in which errors are reported.
     pub(crate) fn checks(&self) -> impl Iterator<Item = Constraint> {
         let of_operand = |op: &'static Operand| {
             let kind = match op.kind {

@@ -19,8 +19,7 @@ impl Modifier {
         self.choices.iter().find(|c| c.1 == value).map(|c| c.0)
     }
 
-    /// Returns the value of a spelling. The function is `const`, so that code can resolve a
-    /// spelling at compile time.
+    /// Returns the value of a spelling. The function is `const`, so that code can resolve a spelling at compile time.
     pub const fn value(&self, text: &str) -> Option<u64> {
         let mut choices = self.choices;
         while let [(spelling, value), rest @ ..] = choices {
@@ -32,8 +31,7 @@ impl Modifier {
         None
     }
 
-    /// Returns `true` if the modifier's field may hold the value: the value has a spelling or is
-    /// the default.
+    /// Returns `true` if the modifier's field may hold the value: the value has a spelling or is the default.
     pub fn admits(&self, value: u64) -> bool {
         self.default == Some(value) || self.text(value).is_some()
     }

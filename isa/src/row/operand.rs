@@ -23,8 +23,7 @@ pub enum Suffix {
         /// The selector that applies if the text has no suffix.
         default: u64,
     },
-    /// A non-empty set of lanes, digits in descending order: `.b320`, `.h1`. Without a suffix, all
-    /// lanes are selected.
+    /// A non-empty set of lanes, digits in descending order: `.b320`, `.h1`. Without a suffix, all lanes are selected.
     Mask {
         /// One bit per lane.
         field: Field,
@@ -142,12 +141,10 @@ pub enum OperandKind {
         /// Bytes accessed; the address must be a multiple of this size.
         size: u8,
     },
-    /// A branch target: the signed distance in instruction words from this instruction. Text: a
-    /// label, or `.+N`.
+    /// A branch target: the signed distance in instruction words from this instruction. Text: a label, or `.+N`.
     Target(Field),
-    /// VP1: a pair or a quad of registers, given by the number n of one of them. The pair holds
-    /// registers n and n | 1. The quad holds the four registers whose numbers equal n except for
-    /// the low two bits.
+    /// VP1: a pair or a quad of registers, given by the number n of one of them. The pair holds registers n and n | 1.
+    /// The quad holds the four registers whose numbers equal n except for the low two bits.
     Tuple {
         /// The register file.
         file: RegFile,

@@ -7,8 +7,7 @@ use crate::word::Field;
 pub enum RegFile {
     /// 32-bit registers of a work item: `R0` to `R254` and the zero register `RZ`.
     Gpr,
-    /// 32-bit registers that are uniform over the launch: `UR0` to `UR62` and the zero register
-    /// `URZ`.
+    /// 32-bit registers that are uniform over the launch: `UR0` to `UR62` and the zero register `URZ`.
     Ur,
     /// Predicates of a work item: `P0` to `P6` and the constant `PT`.
     Pred,
@@ -45,9 +44,8 @@ pub enum RegFile {
 }
 
 impl RegFile {
-    /// Returns the number and the spelling of the constant register of the file, if any. Reads of
-    /// that register return a constant, and writes are discarded. VP1's `$r31` is spelled as its
-    /// value `0x0`.
+    /// Returns the number and the spelling of the constant register of the file, if any. Reads of that register return
+    /// a constant, and writes are discarded. VP1's `$r31` is spelled as its value `0x0`.
     pub const fn constant(self) -> Option<(u8, &'static str)> {
         match self {
             RegFile::Gpr => Some((255, "RZ")),
@@ -117,8 +115,7 @@ pub struct RegSlot {
     pub file: RegFile,
     /// The access: written, read or both.
     pub role: OperandRole,
-    /// Number of registers: 1, 2 or 4. On HALU the first register's number is a multiple of the
-    /// span.
+    /// Number of registers: 1, 2 or 4. On HALU the first register's number is a multiple of the span.
     pub span: u8,
 }
 

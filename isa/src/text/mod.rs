@@ -140,8 +140,7 @@ impl fmt::Display for AsmError {
     }
 }
 
-/// A formatted list of alternatives: the text before the list, the text before each item, and the
-/// items.
+/// A formatted list of alternatives: the text before the list, the text before each item, and the items.
 struct Allowed<'a>(&'static str, &'static str, &'a [&'static str]);
 
 impl fmt::Display for Allowed<'_> {

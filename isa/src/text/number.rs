@@ -1,5 +1,4 @@
-//! Numbers in assembly text: integers, and decimals that are rounded correctly to a binary
-//! floating-point format.
+//! Numbers in assembly text: integers, and decimals that are rounded correctly to a binary floating-point format.
 
 use std::cmp::Ordering;
 
@@ -45,8 +44,7 @@ impl FloatFormat {
         1 + self.exponent + self.fraction
     }
 
-    /// Splits the magnitude of a finite value into its significand and the exponent of its least
-    /// significant bit.
+    /// Splits the magnitude of a finite value into its significand and the exponent of its least significant bit.
     const fn parts(self, bits: u32) -> (u32, i32) {
         let fraction = bits & ((1 << self.fraction) - 1);
         match (bits & self.infinity()) >> self.fraction {
@@ -72,8 +70,7 @@ impl FloatFormat {
         }
         let kept = (significand >> shift) as u32;
         let rest = significand << (64 - shift);
-        // `kept` includes the leading bit of a normal significand, so the sum below adds 1 to the
-        // exponent field.
+        // `kept` includes the leading bit of a normal significand, so the sum below adds 1 to the exponent field.
         let exponent = (place + shift - self.min_exponent()) as u32;
         if exponent >> self.exponent != 0 {
             return (self.infinity(), Ordering::Less);
@@ -93,8 +90,7 @@ pub(super) struct Number<'a> {
 pub(super) enum Body<'a> {
     /// Digits after `0x`.
     Hex(&'a str),
-    /// Decimal digits with an optional point and an optional exponent, in the syntax that `f64`
-    /// parses.
+    /// Decimal digits with an optional point and an optional exponent, in the syntax that `f64` parses.
     Decimal(&'a str),
     Infinity,
     Nan,
@@ -210,8 +206,7 @@ fn compare(decimal: &str, value: f64) -> Ordering {
 /// Formats the bits of a float: a decimal if a short one is exact, `+INF`, `-INF`, `+QNAN` or
 /// `-QNAN`, otherwise the bits in hexadecimal.
 pub(super) fn float_text(bits: u32, format: FloatFormat) -> String {
-    /// Limits of a short decimal: at most 12 decimal digits after the point, and at most 24 bits
-    /// before the point.
+    /// Limits of a short decimal: at most 12 decimal digits after the point, and at most 24 bits before the point.
     const SHORT: (i32, u32) = (12, 24);
     let magnitude = bits & !format.sign();
     let sign = if bits == magnitude { "" } else { "-" };

@@ -63,9 +63,8 @@ fn register(out: &mut dyn Write, file: RegFile, number: u64) -> fmt::Result {
     }
 }
 
-/// Writes an instruction word of `row` as VP1 text, with single spaces between the tokens. `target`
-/// writes a branch target, given its distance in instruction words from the start of the group of
-/// four that contains this instruction.
+/// Writes an instruction word of `row` as VP1 text, with single spaces between the tokens. `target` writes a branch
+/// target, given its distance in instruction words from the start of the group of four that contains this instruction.
 pub fn print_spaced(
     out: &mut dyn Write,
     row: &Row,

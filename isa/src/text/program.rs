@@ -15,9 +15,8 @@ pub struct Program<W> {
 /// A function that resolves a label to the index of its instruction word.
 pub(crate) type Label<'a> = &'a dyn Fn(&str) -> Option<i64>;
 
-/// Assembles a text with at most one label and one instruction word per line. The function `word`
-/// encodes a line, given the index of its instruction word. Returns the program or the errors of
-/// all lines.
+/// Assembles a text with at most one label and one instruction word per line. The function `word` encodes a line, given
+/// the index of its instruction word. Returns the program or the errors of all lines.
 pub(crate) fn assemble<W>(
     text: &str,
     syntax: Syntax,

@@ -266,8 +266,7 @@ impl<'a> RowMatcher<'_, 'a> {
         (args.len() > 1 && args.first().is_some_and(given)).then_some(flags)
     }
 
-    /// Parses an operand from the front of the non-empty `args`. Returns the number of arguments
-    /// consumed.
+    /// Parses an operand from the front of the non-empty `args`. Returns the number of arguments consumed.
     fn operand(&mut self, op: &Operand, earlier: &[Operand], args: &[Arg<'a>]) -> Result<usize, Mismatch> {
         let Some((arg, rest)) = args.split_first() else {
             return Ok(0);
@@ -527,8 +526,7 @@ impl<'a> RowMatcher<'_, 'a> {
 }
 
 impl Mismatch {
-    /// Creates the error for an argument of the wrong kind. The error lists the kind that the
-    /// operand accepts.
+    /// Creates the error for an argument of the wrong kind. The error lists the kind that the operand accepts.
     fn kind(op: &Operand, arg: &Arg<'_>) -> Mismatch {
         let allowed = match op.kind {
             OperandKind::Name(m) => spellings(&m),
@@ -589,8 +587,7 @@ fn register_number(file: RegFile, number: u8, last: u64, piece: Fragment<'_>) ->
     Ok(number)
 }
 
-/// Returns an integer divided by `1 << shift`. The division must be exact and the quotient in
-/// range.
+/// Returns an integer divided by `1 << shift`. The division must be exact and the quotient in range.
 fn scaled(
     op: &Operand,
     arg: &Arg<'_>,

@@ -3,8 +3,7 @@
 use super::{Inst, Unit};
 use thiserror::Error;
 
-/// Number of instruction words in a line, an aligned group in the program. No bundle crosses the
-/// end of a line.
+/// Number of instruction words in a line, an aligned group in the program. No bundle crosses the end of a line.
 pub const WORDS_PER_LINE: u32 = 4;
 
 /// The instruction of one unit in a bundle.
@@ -40,8 +39,7 @@ pub enum BundleError {
     /// The sequence is empty.
     #[error("a bundle must have at least one instruction")]
     Empty,
-    /// The unit of an instruction word does not follow the unit of the previous word in bundle
-    /// order.
+    /// The unit of an instruction word does not follow the unit of the previous word in bundle order.
     #[error(
         "word {0} of the bundle is out of order: a bundle has at most one instruction for the address, scalar, vector and branch unit, in this order"
     )]
@@ -106,9 +104,8 @@ impl Bundle {
     }
 }
 
-/// Returns the number of instruction words in the first bundle of `words`. `start` is the program
-/// address of the first word. The bundle ends at the end of its line, or before a word whose unit
-/// does not follow that of the previous word.
+/// Returns the number of instruction words in the first bundle of `words`. `start` is the program address of the first
+/// word. The bundle ends at the end of its line, or before a word whose unit does not follow that of the previous word.
 fn len(words: &[u32], start: u32) -> usize {
     let line = (WORDS_PER_LINE - start % WORDS_PER_LINE) as usize;
     let ends = |pair: &[u32]| matches!(pair, [a, b] if Unit::of_word(*a) >= Unit::of_word(*b));
@@ -116,8 +113,7 @@ fn len(words: &[u32], start: u32) -> usize {
     front.windows(2).position(ends).map_or(front.len(), |at| at + 1)
 }
 
-/// Splits a program into bundles. Returns each bundle with the address of its first instruction
-/// word.
+/// Splits a program into bundles. Returns each bundle with the address of its first instruction word.
 pub fn bundles(program: &[u32]) -> impl Iterator<Item = (u32, Bundle)> {
     let mut start = 0;
     std::iter::from_fn(move || {

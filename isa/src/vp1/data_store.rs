@@ -90,8 +90,7 @@ impl DataStore {
         u32::from_le_bytes([0, 1, 2, 3].map(|i| self.byte(address & !3 | i)))
     }
 
-    /// Stores a 32-bit word to the aligned address of the word that contains `address`, in
-    /// little-endian order.
+    /// Stores a 32-bit word to the aligned address of the word that contains `address`, in little-endian order.
     pub fn store_word(&mut self, address: u32, value: u32) {
         for (i, byte) in (0..).zip(value.to_le_bytes()) {
             self.set_byte(address & !3 | i, byte);

@@ -31,8 +31,7 @@ pub const COND: Field = field(3, 2, "COND");
 /// The number of a bit in the `$c` register that [`COND`] names.
 pub const SLCT: Field = field(5, 4, "SLCT");
 
-/// 11-bit immediate. It is unsigned in loads and stores that do not update the address register,
-/// and signed elsewhere.
+/// 11-bit immediate. It is unsigned in loads and stores that do not update the address register, and signed elsewhere.
 pub const IMM: Field = field(3, 11, "IMM");
 /// Signed immediate of `mov`.
 pub const IMM19: Field = field(0, 19, "IMM19");
@@ -47,8 +46,7 @@ pub const BIMMMUL_HIGH: Field = field(0, 1, "BIMMMUL.high");
 /// Byte immediate that overlaps other fields.
 pub const BIMMBAD: Field = field(0, 8, "BIMMBAD");
 
-/// Truth table of a bitwise operation: the result bit is `op >> (s2 | s1 << 1) & 1`, where `op` is
-/// the field.
+/// Truth table of a bitwise operation: the result bit is `op >> (s2 | s1 << 1) & 1`, where `op` is the field.
 pub const BITOP: Field = field(3, 4, "BITOP");
 /// Truth table of `vcmpad`. Its inputs are the result of the comparison (s1) and a flag (s2).
 pub const CMPOP: Field = field(19, 4, "CMPOP");
@@ -130,17 +128,13 @@ pub const ALTSHIFT: Field = field(11, 3, "ALTSHIFT");
 pub const SUBOP: Field = field(0, 1, "SUBOP");
 /// Signed branch distance, in groups of four instruction words.
 pub const BTARG: Field = field(9, 15, "BTARG");
-/// Target of `abra`: the number of a group of four instruction words, counted from the start of the
-/// program.
+/// Target of `abra`: the number of a group of four instruction words, counted from the start of the program.
 pub const ABTARG: Field = field(0, 16, "ABTARG");
-/// The number of the loop counter to read. The field shares its bits with COND, which also has its
-/// usual effect.
+/// The number of the loop counter to read. The field shares its bits with COND, which also has its usual effect.
 pub const LSRC: Field = field(3, 2, "LSRC");
-/// The number of the loop counter to write. The field is the low two bits of CDST, whose bit 2 is
-/// ignored.
+/// The number of the loop counter to write. The field is the low two bits of CDST, whose bit 2 is ignored.
 pub const LDST: Field = field(0, 2, "LDST");
-/// The number of the `$l` register, and of the `$c` register, that a move of the branch unit
-/// writes.
+/// The number of the `$l` register, and of the `$c` register, that a move of the branch unit writes.
 pub const LC: Field = field(19, 2, "LC");
 /// Makes `exit` raise an interrupt.
 pub const INTR: Field = field(16, 1, "INTR");
@@ -163,8 +157,7 @@ const fn modifier(field: Field, choices: &'static [(&'static str, u64)]) -> Modi
     Modifier { field, choices, default: None }
 }
 
-/// The names of the bits of a `$c` register. Bits 11 and 12 are always 0 and have no name in the
-/// reference.
+/// The names of the bits of a `$c` register. Bits 11 and 12 are always 0 and have no name in the reference.
 pub const M_SLCT: Modifier = Modifier {
     field: SLCT,
     choices: &[
@@ -191,8 +184,7 @@ pub const M_SLCT: Modifier = Modifier {
 pub const PLAIN: u64 = 14;
 /// SLCT of a branch that is always taken: the bit of `$c` that is always true.
 pub const ALWAYS: u64 = 15;
-/// The bit of a `$c` register that selects a register at run time. The default is the bit that is
-/// always false.
+/// The bit of a `$c` register that selects a register at run time. The default is the bit that is always false.
 pub const M_CHOOSE: Modifier = Modifier { default: Some(PLAIN), ..M_SLCT };
 /// Rounding: down or to nearest.
 pub const M_RND: Modifier = modifier(RND, &[("rd", 0), ("rn", 1)]);

@@ -1,6 +1,5 @@
-//! Footprints of bundles: the registers and bytes that a bundle reads and writes. A footprint is
-//! the result of abstract interpretation: the semantics of the bundle is evaluated in a [`Domain`]
-//! whose values record their uses.
+//! Footprints of bundles: the registers and bytes that a bundle reads and writes. A footprint is the result of abstract
+//! interpretation: the semantics of the bundle is evaluated in a [`Domain`] whose values record their uses.
 
 use arrayvec::ArrayVec;
 
@@ -155,8 +154,7 @@ impl Locations {
         self.minus(other).is_empty()
     }
 
-    /// Returns the registers that have a location in the set, each once, in the order of the
-    /// register files.
+    /// Returns the registers that have a location in the set, each once, in the order of the register files.
     pub fn registers(self) -> impl Iterator<Item = (RegFile, u8)> {
         FILES.into_iter().flat_map(move |(file, _, count)| {
             let registers = if file == RegFile::C { count / C_BITS } else { count };
@@ -168,8 +166,7 @@ impl Locations {
 
     /// Returns a hash of the set.
     fn checksum(self) -> u64 {
-        // The rotation and the multiplier spread the bits of each 64-bit part of the set over the
-        // hash.
+        // The rotation and the multiplier spread the bits of each 64-bit part of the set over the hash.
         self.0.iter().fold(0, |sum: u64, &word| (sum.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15))
     }
 
@@ -230,9 +227,8 @@ fn cells(cells: Cells) -> impl Iterator<Item = (u16, u8)> {
     vector.into_iter().flatten().chain(word.into_iter().flatten())
 }
 
-/// The registers and bytes that a bundle reads and writes. A read whose register depends on flags
-/// counts as a read of all possible registers. A write that depends on flags counts as a read and a
-/// write.
+/// The registers and bytes that a bundle reads and writes. A read whose register depends on flags counts as a read of
+/// all possible registers. A write that depends on flags counts as a read and a write.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Footprint {
     /// The locations that the bundle reads.
@@ -253,8 +249,7 @@ impl Footprint {
     pub const NONE: Footprint =
         Footprint { reads: Locations::EMPTY, writes: Locations::EMPTY, access: None, next: Next::Fall, reads_hash: 0 };
 
-    /// Returns the footprint of a bundle. `zero` is the number of an `$a` register that is known to
-    /// hold 0, if any.
+    /// Returns the footprint of a bundle. `zero` is the number of an `$a` register that is known to hold 0, if any.
     ///
     /// # Errors
     /// The effect of the bundle is unknown.
@@ -310,10 +305,9 @@ impl Profile {
             hands_over: false,
         };
         if inst.unit() == Unit::Vector {
-            // A move of a constant reads no `$r` register and forwards no factors. A vector
-            // instruction in the same bundle then uses intermediate values of the scalar unit as
-            // factors. If the reads of the bundle include more than those of the vector instruction
-            // alone, that instruction uses factors.
+            // A move of a constant reads no `$r` register and forwards no factors. A vector instruction in the same
+            // bundle then uses intermediate values of the scalar unit as factors. If the reads of the bundle include
+            // more than those of the vector instruction alone, that instruction uses factors.
             let leftover = reads(&[Inst::new(Opcode::MOV_I), inst])?;
             profile.hears_factors = !leftover.is_subset(profile.footprint.reads);
             let handed = |vc| reads(&[Inst::new(Opcode::VEC).with(f::VCIDX, vc), inst]);
@@ -452,8 +446,7 @@ impl Record {
         }
     }
 
-    /// Returns the locations that a write modifies. Also records the reads that a conditional write
-    /// implies.
+    /// Returns the locations that a write modifies. Also records the reads that a conditional write implies.
     fn written(&mut self, write: &Write<Record>) -> Locations {
         let (file, n, word) = match *write {
             Write::R(n, word) => (RegFile::R, n, word),
@@ -569,8 +562,7 @@ impl Domain for Record {
     fn mask_bits(&mut self, (): ()) -> Word { Word::Other }
 }
 
-/// A state of the processor in which all values are unknown, except that one `$a` register may be
-/// known to hold 0.
+/// A state of the processor in which all values are unknown, except that one `$a` register may be known to hold 0.
 struct UnknownState {
     zero: Option<u8>,
 }

@@ -1,5 +1,4 @@
-//! VP1, the vector processor: opcodes, instructions as 32-bit words, and bundles of up to four
-//! instruction words.
+//! VP1, the vector processor: opcodes, instructions as 32-bit words, and bundles of up to four instruction words.
 
 pub mod bundle;
 mod code;
@@ -58,10 +57,9 @@ impl Unit {
 macro_rules! define {
     ($m:ident: $($module:ident { $($($name:ident)+ => $meaning:expr;)* })*) => {
         opcode_enum! {
-            /// An opcode of VP1. The name is the mnemonic, followed by these suffixes if several
-            /// opcodes share the mnemonic: `S` or `U` for signed or unsigned results; `R` or `I`
-            /// for register or immediate sources; `VA` if only the accumulator is written; the
-            /// destination and source of a move.
+            /// An opcode of VP1. The name is the mnemonic, followed by these suffixes if several opcodes share the
+            /// mnemonic: `S` or `U` for signed or unsigned results; `R` or `I` for register or immediate sources; `VA`
+            /// if only the accumulator is written; the destination and source of a move.
             $($module { $($($name)+)* })*
         }
     };
@@ -69,8 +67,7 @@ macro_rules! define {
 
 opcodes::opcodes!(define);
 
-/// Data derived from a row. It is computed once, because encoding and decoding need it for every
-/// instruction word.
+/// Data derived from a row. It is computed once, because encoding and decoding need it for every instruction word.
 struct Derived {
     template: u32,
     registers: Vec<RegSlot>,
@@ -101,8 +98,7 @@ impl Opcode {
         &DERIVED[self as usize]
     }
 
-    /// Returns the register operands of the row. The result equals [`Row::registers`], but is
-    /// computed only once.
+    /// Returns the register operands of the row. The result equals [`Row::registers`], but is computed only once.
     pub fn registers(self) -> &'static [RegSlot] {
         &self.derived().registers
     }
@@ -135,9 +131,8 @@ pub struct Inst {
 }
 
 impl Inst {
-    /// Creates an instruction with every field at its default. Register fields hold `$r31`, no
-    /// flags are written, no register is selected at run time, and a branch is always taken. All
-    /// other fields are 0.
+    /// Creates an instruction with every field at its default. Register fields hold `$r31`, no flags are written, no
+    /// register is selected at run time, and a branch is always taken. All other fields are 0.
     pub fn new(opcode: Opcode) -> Inst {
         Inst { opcode, word: opcode.derived().template }
     }
@@ -147,8 +142,7 @@ impl Inst {
         Some(Inst { opcode: Opcode::of_word(word)?, word })
     }
 
-    /// Generates a random instruction of an opcode. Every value of every field can occur
-    /// ([`crate::random`]).
+    /// Generates a random instruction of an opcode. Every value of every field can occur ([`crate::random`]).
     pub fn random(opcode: Opcode, next: &mut dyn FnMut() -> u64) -> Inst {
         Inst { opcode, word: crate::random::word(opcode.row(), u128::from(u32::MAX), next) as u32 }
     }

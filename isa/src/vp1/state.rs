@@ -101,9 +101,8 @@ fn number(index: Index<u32>) -> usize {
 }
 
 impl State {
-    /// Executes one bundle and returns the control flow after it. Calls `written` for every
-    /// location that the bundle writes, even if the location's value does not change. A location
-    /// may be reported twice.
+    /// Executes one bundle and returns the control flow after it. Calls `written` for every location that the bundle
+    /// writes, even if the location's value does not change. A location may be reported twice.
     pub fn step(&mut self, bundle: &Bundle, mut written: impl FnMut(Location)) -> Next<u32> {
         let effects = meaning(bundle, &mut Concrete, self);
         for write in &effects.writes {

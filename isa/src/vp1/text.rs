@@ -20,8 +20,7 @@ struct Mnemonics {
 
 static MNEMONICS: LazyLock<Mnemonics> = LazyLock::new(|| {
     let mut mnemonics = Mnemonics::default();
-    // An alias may have the same mnemonic as its row. Such an alias accepts the operand order of
-    // the reference.
+    // An alias may have the same mnemonic as its row. Such an alias accepts the operand order of the reference.
     for &op in Opcode::ALL.iter().filter(|o| o.is_named()) {
         let row = op.row();
         let aliases = row.aliases.iter().map(|a| (a.mnemonic, Some(a)));
@@ -43,14 +42,12 @@ pub fn mnemonics() -> &'static [&'static str] {
     &MNEMONICS.order
 }
 
-/// Returns the opcodes and aliases of a mnemonic. Returns an empty slice if the mnemonic is
-/// unknown.
+/// Returns the opcodes and aliases of a mnemonic. Returns an empty slice if the mnemonic is unknown.
 pub fn forms_of(mnemonic: &str) -> &'static [EncodingForm] {
     MNEMONICS.forms.get(mnemonic).map_or(&[], Vec::as_slice)
 }
 
-/// Returns the address of the first instruction word in the group of four that contains the address
-/// `at`.
+/// Returns the address of the first instruction word in the group of four that contains the address `at`.
 const fn group(at: i64) -> i64 {
     at.div_euclid(WORDS_PER_GROUP) * WORDS_PER_GROUP
 }
@@ -65,8 +62,7 @@ fn print(out: &mut dyn Write, word: u32, at: u32) -> fmt::Result {
     }
 }
 
-/// Disassembles the instruction word at address `at` of a program. The address determines the text
-/// of a branch target.
+/// Disassembles the instruction word at address `at` of a program. The address determines the text of a branch target.
 pub fn word_text(word: u32, at: u32) -> String {
     let mut text = String::new();
     // Writing to a string does not fail.
@@ -130,10 +126,9 @@ pub(super) fn read_sharing(text: Fragment<'_>, names: Names<'_>) -> Option<Inst>
 /// An assembled program.
 pub type Program = program::Program<u32>;
 
-/// Assembles a text in which each line has at most one label and one instruction. `.word 0x...` may
-/// stand in place of an instruction. `//` begins a comment, and `;` may end a line. The target of a
-/// branch must have an address that is a multiple of 4. Returns the program or the errors of all
-/// lines.
+/// Assembles a text in which each line has at most one label and one instruction. `.word 0x...` may stand in place of
+/// an instruction. `//` begins a comment, and `;` may end a line. The target of a branch must have an address that is a
+/// multiple of 4. Returns the program or the errors of all lines.
 pub fn assemble(text: &str) -> Result<Program, Vec<AsmError>> {
     program::assemble(text, Syntax::Vp1, code_word)
 }

@@ -1,5 +1,4 @@
-//! A HALU machine with one work item over the concrete domain. It executes single instructions and
-//! straight-line code.
+//! A HALU machine with one work item over the concrete domain. It executes single instructions and straight-line code.
 
 use std::collections::BTreeMap;
 

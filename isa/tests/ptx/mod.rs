@@ -20,8 +20,7 @@ pub fn register_types() -> impl Iterator<Item = Type> {
     Type::ALL.iter().copied().filter(|ty| ty.is_of_registers())
 }
 
-/// Returns variables of every type in the state spaces `.global` and `.const`, and shared
-/// variables.
+/// Returns variables of every type in the state spaces `.global` and `.const`, and shared variables.
 pub fn variables() -> Variables {
     let types = Type::ALL.iter().copied().filter(|&ty| Variable::admits(ty));
     let all = types.flat_map(|ty| [(ty, Space::Global), (ty, Space::Const)]).zip(0u8..).map(|((ty, space), number)| {
@@ -187,8 +186,7 @@ pub fn make_assemblable(inst: &mut Inst) {
         if let (Opcode::CREATEPOLICY_OF, Operand::Number(bits)) = (inst.opcode, &mut *operand) {
             *bits = 0.5_f32.to_bits().into();
         }
-        // ptxas 13.5 rejects `_` in the result of a product that it emulates with other
-        // instructions.
+        // ptxas 13.5 rejects `_` in the result of a product that it emulates with other instructions.
         if let (true, Operand::Vector(regs)) = (is_product, &mut *operand) {
             let first = regs.iter().flatten().next();
             *regs = regs.iter().map(|reg| reg.or(first)).collect();
@@ -200,8 +198,7 @@ pub fn make_assemblable(inst: &mut Inst) {
     }
 }
 
-/// Returns `true` if the instruction is part of a call sequence. `ptxas` accepts only complete call
-/// sequences.
+/// Returns `true` if the instruction is part of a call sequence. `ptxas` accepts only complete call sequences.
 pub fn is_of_a_call(inst: &Inst) -> bool {
     let passes = |operand: &Operand| {
         matches!(operand, Operand::Call { .. })

@@ -14,8 +14,7 @@ use super::operands::{Half, Number, Pred, Reg, SourceLocation, Src};
 use crate::driver::InstDraft;
 use crate::vcode::{Access, Operand, VInst, VReg};
 
-/// Returns the encoding of a modifier that is written as `text`. [`choice!`] calls this function at
-/// compile time.
+/// Returns the encoding of a modifier that is written as `text`. [`choice!`] calls this function at compile time.
 pub(crate) const fn value_of(modifier: &Modifier, text: &str) -> u64 {
     match modifier.value(text) {
         Some(value) => value,
@@ -83,8 +82,7 @@ pub(crate) struct Builder {
     pub vregs: Vec<RegClass>,
     pub operands: Vec<Operand<Halu>>,
     pub insts: Vec<InstDraft<Halu>>,
-    /// Load or store of the kernel that the next instruction performs, if it replaces several
-    /// accesses of the source.
+    /// Load or store of the kernel that the next instruction performs, if it replaces several accesses of the source.
     pub access: PackedOption<halfbyte_ir::Inst>,
     pub loc: Loc,
     /// `true` if any 64-bit or 128-bit register was built from words.
@@ -132,8 +130,7 @@ impl Builder {
         vreg
     }
 
-    /// Adds the definition of word `part` of a wide register as an operand. The other words keep
-    /// the contents of `old`.
+    /// Adds the definition of word `part` of a wide register as an operand. The other words keep the contents of `old`.
     pub(super) fn replace(&mut self, field: Field, old: VReg, part: u8) -> VReg {
         let class = self.vregs.get(old.0 as usize).copied().unwrap_or(RegClass::Word);
         let vreg = self.vreg(class);
@@ -141,8 +138,7 @@ impl Builder {
         vreg
     }
 
-    /// Finishes an instruction and appends it to the code. Its operands are those added since the
-    /// previous instruction.
+    /// Finishes an instruction and appends it to the code. Its operands are those added since the previous instruction.
     pub(super) fn push(&mut self, inst: Inst) {
         let end = self.operands.len() as u32;
         let inst = VInst { inst, operands: self.start..end, loc: self.loc };
@@ -231,8 +227,7 @@ impl Builder {
         inst
     }
 
-    /// Starts an instruction with two source operands. The first one is moved to a register if
-    /// necessary.
+    /// Starts an instruction with two source operands. The first one is moved to a register if necessary.
     pub(super) fn two(&mut self, forms: TwoForms, number: Number, a: Src, b: Src) -> Inst {
         let a = self.in_reg(a.folded(number));
         let b = b.folded(number);

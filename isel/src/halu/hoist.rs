@@ -1,9 +1,8 @@
 //! Hoisting of constants out of loops.
 //!
-//! If an instruction needs a register operand, a rule moves an immediate or a word of constant
-//! memory into a register directly before the instruction. Outside loops this keeps the live range
-//! short. In a loop, every iteration would execute the move. So the move is hoisted before the
-//! outermost loop, and equal moves are merged.
+//! If an instruction needs a register operand, a rule moves an immediate or a word of constant memory into a register
+//! directly before the instruction. Outside loops this keeps the live range short. In a loop, every iteration would
+//! execute the move. So the move is hoisted before the outermost loop, and equal moves are merged.
 
 use cranelift_entity::EntityRef;
 use halfbyte_ir::flow::{Flow, Node};
@@ -108,9 +107,8 @@ fn before_loops(code: &VCode<Halu>) -> Vec<Option<BlockIndex>> {
     before
 }
 
-/// Returns, for each register, `true` if its definition must not be hoisted: an instruction updates
-/// the register in place, or the register is a block argument. A longer live range of such a
-/// register would need another move.
+/// Returns, for each register, `true` if its definition must not be hoisted: an instruction updates the register in
+/// place, or the register is a block argument. A longer live range of such a register would need another move.
 fn must_stay(code: &VCode<Halu>) -> Vec<bool> {
     let mut is_kept = vec![false; code.vregs.len()];
     for operand in &code.operands {

@@ -22,8 +22,7 @@ struct RegisterFacts {
     def: u32,
     /// Number of the first instruction in the block of the definition, which identifies this block.
     block: u32,
-    /// `true` if the register is used outside the block of its definition, by a terminator, or by
-    /// an in-place update.
+    /// `true` if the register is used outside the block of its definition, by a terminator, or by an in-place update.
     is_held: bool,
     /// `true` if an instruction reads the register.
     is_read: bool,
@@ -31,8 +30,7 @@ struct RegisterFacts {
     home: (u32, u8),
 }
 
-/// Sequence of moves that builds a wide register from words. Each move updates the register in
-/// place.
+/// Sequence of moves that builds a wide register from words. Each move updates the register in place.
 struct Chain {
     /// Virtual register that each word write of the chain defines.
     versions: [VReg; MAX_WORDS],
@@ -106,9 +104,8 @@ fn known(code: &VCode<Halu>) -> Vec<RegisterFacts> {
     known
 }
 
-/// If a chain of moves into a wide register starts at instruction `at`, assigns the words that are
-/// moved to parts of the register, and adds the redundant moves to `dead`. Returns the number of
-/// moves in the chain, or 0.
+/// If a chain of moves into a wide register starts at instruction `at`, assigns the words that are moved to parts of
+/// the register, and adds the redundant moves to `dead`. Returns the number of moves in the chain, or 0.
 fn chain(
     code: &VCode<Halu>,
     block: &VBlock<Halu>,
@@ -191,8 +188,7 @@ fn place(operands: &mut [Operand<Halu>], known: &[RegisterFacts], chains: &mut [
 }
 
 impl Chain {
-    /// Returns the virtual register that holds the words written so far, or `None` before the first
-    /// write.
+    /// Returns the virtual register that holds the words written so far, or `None` before the first write.
     fn now(&self) -> Option<VReg> {
         self.versions.get(self.written.checked_sub(1)?).copied()
     }

@@ -1,19 +1,17 @@
-//! If-conversion to guards: removes a branch around a few instructions. Instructions that must not
-//! be executed speculatively get the branch condition as a guard.
+//! If-conversion to guards: removes a branch around a few instructions. Instructions that must not be executed
+//! speculatively get the branch condition as a guard.
 //!
-//! The pass `if_convert` of the IR turns a branch into selects if its arms only compute. The
-//! remaining arms load, store or divide. Each such instruction gets the branch condition as its
-//! guard. All other instructions of both arms are executed unconditionally, and selects choose the
-//! block arguments at the join. Each item makes the same accesses in the same order, so traps are
-//! preserved. If the guard of an instruction is false, its result is undefined, and no value that
-//! is computed from the result is stored or selected.
+//! The pass `if_convert` of the IR turns a branch into selects if its arms only compute. The remaining arms load, store
+//! or divide. Each such instruction gets the branch condition as its guard. All other instructions of both arms are
+//! executed unconditionally, and selects choose the block arguments at the join. Each item makes the same accesses in
+//! the same order, so traps are preserved. If the guard of an instruction is false, its result is undefined, and no
+//! value that is computed from the result is stored or selected.
 //!
-//! The conversion is not a pass of the IR, because every HALU instruction has a guard but VP1's
-//! loads and stores have none. All passes would have to handle guarded ops that only HALU can
-//! execute.
+//! The conversion is not a pass of the IR, because every HALU instruction has a guard but VP1's loads and stores have
+//! none. All passes would have to handle guarded ops that only HALU can execute.
 //!
-//! Inner branches are converted first. An instruction that is already guarded then gets the
-//! conjunction of both conditions as its guard.
+//! Inner branches are converted first. An instruction that is already guarded then gets the conjunction of both
+//! conditions as its guard.
 
 use std::ops::Range;
 
@@ -34,8 +32,7 @@ const MAX_ARM_LENGTH: u32 = 8;
 /// Maximum number of instructions of an arm with strong accesses. The import of PTX turns a guard
 /// into a branch around such an arm. Unlike a branch, a guard does not split a subgroup.
 const MAX_STRONG_ARM_LENGTH: u32 = 64;
-/// PLOP3 truth tables: the AND of the first two operands, and a select of the second or third
-/// operand by the first.
+/// PLOP3 truth tables: the AND of the first two operands, and a select of the second or third operand by the first.
 const BOTH: u64 = 0xf0 & 0xcc;
 const CHOSEN: u64 = 0xf0 & 0xcc | 0x0f & 0xaa;
 
@@ -94,8 +91,7 @@ pub(super) fn predicate(code: &mut VCode<Halu>) {
     }
     let stands_for = (0..code.vregs.len() as u32).map(VReg).collect();
     let mut converter = Converter { code, bodies, stands_for, changed: false };
-    // The arms of a branch mostly come after it, so visiting blocks backwards converts inner
-    // branches first.
+    // The arms of a branch mostly come after it, so visiting blocks backwards converts inner branches first.
     for block in (0..converter.bodies.len() as BlockIndex).rev() {
         while let Some(fork) = converter.fork(block) {
             converter.convert(block, fork);
@@ -116,8 +112,7 @@ fn edges(terminator: &mut Terminator<Halu>) -> impl Iterator<Item = &mut Edge> {
     first.into_iter().chain(second)
 }
 
-/// Returns `true` if an instruction must not be executed speculatively, because it may trap or is
-/// slow.
+/// Returns `true` if an instruction must not be executed speculatively, because it may trap or is slow.
 fn is_guarded(inst: &Word) -> bool {
     use Opcode::{FDIV_RR, FSQRT_R, IDIV_RR, IDIV_WIDE_RR, IREM_RR, IREM_WIDE_RR, MUFU_R};
     let is_dear = matches!(inst.opcode(), FDIV_RR | FSQRT_R | MUFU_R | IDIV_RR | IREM_RR | IDIV_WIDE_RR | IREM_WIDE_RR);
@@ -195,8 +190,7 @@ impl Converter<'_> {
         pieces.flat_map(|piece| self.insts(&piece.insts)).any(|inst| is_strong_access(&inst.inst))
     }
 
-    /// Returns the number of instructions of an arm, or `None` if the arm is too long or contains a
-    /// branch.
+    /// Returns the number of instructions of an arm, or `None` if the arm is too long or contains a branch.
     fn cost(&self, way: BlockIndex) -> Option<u32> {
         let mut cost = 0;
         for piece in self.chain(way).flat_map(|body| &body.pieces) {
@@ -288,8 +282,7 @@ impl Converter<'_> {
         Guard { reg, not: false }
     }
 
-    /// Emits selects between the block arguments of two edges to the join, and returns the selected
-    /// arguments.
+    /// Emits selects between the block arguments of two edges to the join, and returns the selected arguments.
     fn select(&mut self, guard: Guard, a: &Edge, b: &Edge, loc: Loc) -> Range<u32> {
         let start = self.code.pool.len() as u32;
         for (a, b) in a.args.clone().zip(b.args.clone()) {
@@ -301,8 +294,7 @@ impl Converter<'_> {
         start..self.code.pool.len() as u32
     }
 
-    /// Emits a select, and returns the register that holds `a` if the guard holds, and `b`
-    /// otherwise.
+    /// Emits a select, and returns the register that holds `a` if the guard holds, and `b` otherwise.
     fn choose(&mut self, guard: Guard, a: VReg, b: VReg, loc: Loc) -> VReg {
         let class = self.class(a);
         let operand = |place, reg, part, access| Operand { place, reg, part, access };

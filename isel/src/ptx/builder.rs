@@ -13,8 +13,7 @@ use crate::Ptx;
 use crate::driver::InstDraft;
 use crate::vcode::VInst;
 
-/// Maximum number of constants that the entry block loads into registers. 255 is the number of
-/// registers of a thread.
+/// Maximum number of constants that the entry block loads into registers. 255 is the number of registers of a thread.
 const MOST_NUMBERS: usize = 255;
 
 /// Builder of PTX instructions, and of virtual registers for their results.

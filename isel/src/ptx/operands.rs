@@ -3,8 +3,7 @@
 use halfbyte_ir::Value;
 use halfbyte_isa::ptx::{self, Operand};
 
-/// Registers of a value, lowest word first. A value of at most 32 bits, or a truth value, has one
-/// register.
+/// Registers of a value, lowest word first. A value of at most 32 bits, or a truth value, has one register.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Reg {
     words: [ptx::Reg; Reg::MOST],

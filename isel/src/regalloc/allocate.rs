@@ -21,8 +21,7 @@ pub trait Allocate: Machine {
     /// Fails if the branch is invalid.
     fn check_branch(code: &VCode<Self>, block: BlockIndex, branch: &VInst<Self>) -> Result<(), AllocError>;
 
-    /// Allocates verified code. The allocator already holds the control-flow graph and the liveness
-    /// of the code.
+    /// Allocates verified code. The allocator already holds the control-flow graph and the liveness of the code.
     ///
     /// # Errors
     /// Fails if the code needs more registers and spill memory than there are.

@@ -32,8 +32,7 @@ const UNREACHED: u32 = u32::MAX;
 impl Flow {
     /// Builds the graph of some code, and checks that all blocks and instructions it names exist.
     pub(super) fn read<M: Machine>(&mut self, code: &VCode<M>) -> Result<(), AllocError> {
-        // regalloc2 packs flags into its program points and register indices, which limits their
-        // range.
+        // regalloc2 packs flags into its program points and register indices, which limits their range.
         const LIMIT: usize = 1 << 28;
         let sizes = [&code.vregs.len(), &code.blocks.len(), &code.insts.len(), &code.operands.len(), &code.pool.len()];
         if sizes.into_iter().any(|&size| size > LIMIT) {

@@ -67,8 +67,7 @@ impl<T: Copy> ListOfLists<T> {
         if let Some((_, any)) = pairs.clone().next() {
             self.items.resize(self.bounds[lists + 1] as usize, any);
         }
-        // The bound of each list advances from the list's start to its end, where the next list
-        // starts.
+        // The bound of each list advances from the list's start to its end, where the next list starts.
         for (list, item) in pairs {
             let at = &mut self.bounds[list as usize + 1];
             self.items[*at as usize] = item;

@@ -13,8 +13,7 @@ const MAX_FOUND: usize = 1 << 23;
 #[derive(Default)]
 pub(super) struct Liveness {
     live_in: ListOfLists<u32>,
-    /// Pairs of a block and a register that is live into the block. `live_in` is built from the
-    /// pairs.
+    /// Pairs of a block and a register that is live into the block. `live_in` is built from the pairs.
     found: Vec<(u32, u32)>,
     /// For each block, the last register that was found live into the block.
     seen: Vec<u32>,
@@ -64,10 +63,9 @@ impl Liveness {
         self.live_in(rank).binary_search(&reg.0).is_ok()
     }
 
-    /// Returns the maximum number of simultaneously live registers of each kind, by a backward walk
-    /// over the code. `kind` returns the kind of a register, given the numbers of currently live
-    /// registers of each kind; a register without a kind is not counted. For a given register,
-    /// `kind` must always return the same result.
+    /// Returns the maximum number of simultaneously live registers of each kind, by a backward walk over the code.
+    /// `kind` returns the kind of a register, given the numbers of currently live registers of each kind; a register
+    /// without a kind is not counted. For a given register, `kind` must always return the same result.
     pub(super) fn pressure<M: Machine, const N: usize>(
         &mut self,
         code: &VCode<M>,

@@ -40,8 +40,7 @@ use verify::{DefsAndUses, verify};
 /// Options of register allocation.
 #[derive(Clone, Copy, Debug)]
 pub struct Options<'a> {
-    /// `true` if regalloc2 validates its input and its own result. The checks take longer than the
-    /// allocation itself.
+    /// `true` if regalloc2 validates its input and its own result. The checks take longer than the allocation itself.
     pub check: bool,
     /// Limits of time and memory, and cancellation, if any.
     pub watchdog: Option<&'a Watchdog>,
@@ -54,10 +53,9 @@ impl Default for Options<'_> {
     }
 }
 
-/// Reason why the registers of some code cannot be allocated. [`AllocError::LocalMemory`],
-/// [`AllocError::Frame`], [`AllocError::Pressure`] and [`AllocError::TooLarge`] are limits. All
-/// other variants are defects of the program that built the code. An instruction is identified by
-/// its index in [`VCode::insts`].
+/// Reason why the registers of some code cannot be allocated. [`AllocError::LocalMemory`], [`AllocError::Frame`],
+/// [`AllocError::Pressure`] and [`AllocError::TooLarge`] are limits. All other variants are defects of the program that
+/// built the code. An instruction is identified by its index in [`VCode::insts`].
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum AllocError {
@@ -119,8 +117,7 @@ pub enum AllocError {
     /// The branch of a block is not a branch instruction, or has invalid operands.
     #[error("block {0} ends in an invalid branch")]
     Branch(BlockIndex),
-    /// An edge is critical: it leads from a block with several successors to a block with several
-    /// predecessors.
+    /// An edge is critical: it leads from a block with several successors to a block with several predecessors.
     #[error("the edge from block {from} to block {to} is critical")]
     CriticalEdge {
         /// Source block.
@@ -135,8 +132,7 @@ pub enum AllocError {
     /// Spilled registers need more local memory than an item can have.
     #[error("spilled registers take {0} bytes of local memory; the maximum is {MAX_LOCAL_BYTES} bytes")]
     LocalMemory(u64),
-    /// The data image and spilled registers need more of VP1's data store than an immediate can
-    /// address.
+    /// The data image and spilled registers need more of VP1's data store than an immediate can address.
     #[error(
         "the data image takes {image} bytes, and spilled registers take {spilled} bytes; the maximum is {MAX_FRAME_BYTES} bytes together"
     )]
@@ -162,8 +158,7 @@ pub enum AllocError {
         /// Bytes of memory that are available for spills.
         most: u64,
     },
-    /// More flags are live at once than there are registers for flags. Flags cannot be moved or
-    /// spilled.
+    /// More flags are live at once than there are registers for flags. Flags cannot be moved or spilled.
     #[error("block {block} needs more `{}` registers than there are, and flags cannot be spilled", file.prefix())]
     Flags {
         /// Register file of the flags: `$c` or `$vc`.
@@ -216,9 +211,8 @@ impl Allocator {
         allocator
     }
 
-    /// Returns `true` if the last allocation took the fast path. A separate run for predicates does
-    /// not count. Public only for `tests/regalloc_fast_path.rs`, because the allocated code does
-    /// not show which allocator ran.
+    /// Returns `true` if the last allocation took the fast path. A separate run for predicates does not count. Public
+    /// only for `tests/regalloc_fast_path.rs`, because the allocated code does not show which allocator ran.
     #[doc(hidden)]
     pub fn took_fast_path(&self) -> bool {
         self.main.is_direct()
@@ -247,8 +241,7 @@ impl Allocator {
 /// Allocates the registers of one function; see [`Allocator::allocate`].
 ///
 /// # Errors
-/// Fails if the code breaks an invariant of [`VCode`], is too large, or needs more registers and
-/// memory than there are.
+/// Fails if the code breaks an invariant of [`VCode`], is too large, or needs more registers and memory than there are.
 pub fn allocate<M: Allocate>(code: VCode<M>, options: &Options<'_>) -> Result<MachFunc<M>, AllocError> {
     Allocator::default().allocate(code, options)
 }

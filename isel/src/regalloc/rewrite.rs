@@ -8,8 +8,7 @@ use super::flow::Flow;
 use crate::mach::{MachBlock, MachInst};
 use crate::vcode::{BlockIndex, Machine, Terminator, VCode, VInst};
 
-/// Machine-specific rewriting of instructions and moves. The caller calls the methods in code
-/// order.
+/// Machine-specific rewriting of instructions and moves. The caller calls the methods in code order.
 pub(super) trait Rewriter<M: Machine> {
     /// Returns an instruction with the numbers of its hardware registers.
     fn inst(&mut self, code: &VCode<M>, inst: &VInst<M>) -> Result<M::Inst, AllocError>;
@@ -18,8 +17,7 @@ pub(super) trait Rewriter<M: Machine> {
     fn moves(&mut self, point: ProgPoint, push: &mut dyn FnMut(M::Inst)) -> Result<(), AllocError>;
 }
 
-/// Returns the blocks with hardware registers. Blocks keep their indices, and unreachable blocks
-/// are empty.
+/// Returns the blocks with hardware registers. Blocks keep their indices, and unreachable blocks are empty.
 pub(super) fn rewrite<M: Machine>(
     code: &VCode<M>,
     flow: &Flow,

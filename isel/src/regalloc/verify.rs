@@ -29,9 +29,8 @@ impl DefsAndUses {
         }
     }
 
-    /// Records a use of a register. Returns `false` if no definition was visited before. A
-    /// definition that reaches the use is always visited before, because it precedes the use in the
-    /// same block or is in an earlier block.
+    /// Records a use of a register. Returns `false` if no definition was visited before. A definition that reaches the
+    /// use is always visited before, because it precedes the use in the same block or is in an earlier block.
     fn read(&mut self, reg: VReg, block: u32) -> bool {
         let Some(&site) = self.defined_in.get(reg.0 as usize) else { return false };
         if site != block && site != NO_BLOCK {
@@ -45,9 +44,8 @@ impl DefsAndUses {
     }
 }
 
-/// Checks the registers, operands and block arguments of reachable blocks, and collects definitions
-/// and uses. [`super::liveness::Liveness`] checks that definitions dominate the uses in other
-/// blocks.
+/// Checks the registers, operands and block arguments of reachable blocks, and collects definitions and uses.
+/// [`super::liveness::Liveness`] checks that definitions dominate the uses in other blocks.
 pub(super) fn verify<M: Allocate>(code: &VCode<M>, flow: &Flow, sites: &mut DefsAndUses) -> Result<(), AllocError> {
     sites.defined_in.clear();
     sites.defined_in.resize(code.vregs.len(), NO_BLOCK);

@@ -31,8 +31,7 @@ impl Builder {
         vreg
     }
 
-    /// Adds a register operand to the current instruction. `$r31` is not an operand, because its
-    /// field is already set.
+    /// Adds a register operand to the current instruction. `$r31` is not an operand, because its field is already set.
     fn operand(&mut self, place: GroupRegisterPosition, reg: Reg, part: u8, access: Access) {
         if let Some(reg) = reg.vreg {
             self.operands.push(Operand { place, reg, part, access });
@@ -58,8 +57,7 @@ impl Builder {
         vreg
     }
 
-    /// Adds the definition of a part of a register as an operand. The other parts keep the contents
-    /// of `old`.
+    /// Adds the definition of a part of a register as an operand. The other parts keep the contents of `old`.
     pub(super) fn replace(&mut self, place: impl Into<GroupRegisterPosition>, old: VReg) -> VReg {
         let class = self.vregs.get(old.0 as usize).copied().unwrap_or(Class::R);
         let vreg = self.vreg(class);

@@ -16,8 +16,7 @@ use crate::vcode::{Access, Operand, VReg};
 pub(crate) const A_FRAME: u8 = 31;
 /// Number of the `$a` that always holds the address [`PASSED_AT`], for loads without an offset.
 pub(crate) const A_PASSED: u8 = 30;
-/// Address in the data image through which a value is moved to a register that only loads can
-/// write.
+/// Address in the data image through which a value is moved to a register that only loads can write.
 pub(crate) const PASSED_AT: u8 = 0;
 /// Range of the immediate of a `mov` to `$r`: a signed 19-bit integer.
 const IMM19_RANGE: std::ops::Range<i32> = -(1 << 18)..1 << 18;
@@ -63,8 +62,7 @@ impl Constants {
         Reg::new(vreg)
     }
 
-    /// Emits the instructions that load the constants, and returns the data image from which they
-    /// load.
+    /// Emits the instructions that load the constants, and returns the data image from which they load.
     ///
     /// # Errors
     /// Fails if an immediate cannot address all of the data image.

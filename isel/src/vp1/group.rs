@@ -10,9 +10,8 @@ use halfbyte_isa::word::Field;
 
 use crate::vcode::BlockIndex;
 
-/// Register class of a virtual register of VP1. The other register files have no virtual registers:
-/// address registers and loop counters are named by number, and there is only one `$va` and one
-/// `$vx`.
+/// Register class of a virtual register of VP1. The other register files have no virtual registers: address registers
+/// and loop counters are named by number, and there is only one `$va` and one `$vx`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Class {
     /// 32 bits in a `$r`.
@@ -26,8 +25,7 @@ pub enum Class {
     Vc,
 }
 
-/// One instruction, or two that must share a bundle because the scalar unit passes a value to the
-/// vector unit.
+/// One instruction, or two that must share a bundle because the scalar unit passes a value to the vector unit.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Group {
     /// Instructions in bundle order.

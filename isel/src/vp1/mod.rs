@@ -71,8 +71,7 @@ const NARROW_ACCESS: Reason = Reason::with_help(
     "access `i8x16`, or scalars and words of at most 32 bits",
 );
 
-/// Approximate number of values that `$r` or `$v` can hold at once, apart from the registers that
-/// address streams.
+/// Approximate number of values that `$r` or `$v` can hold at once, apart from the registers that address streams.
 const REGISTERS: usize = 28;
 
 /// Returns the ops that VP1 supports.

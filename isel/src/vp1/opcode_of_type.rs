@@ -16,8 +16,7 @@ use crate::vcode::VReg;
 const SLCT_SIGN: u8 = 0;
 /// Bit number in `$c` of the flag that tells if a result is 0.
 const SLCT_ZERO: u8 = 1;
-/// Factor bytes that choose the first element of a pair if a flag is set, and the second if it is
-/// clear.
+/// Factor bytes that choose the first element of a pair if a flag is set, and the second if it is clear.
 const CHOOSE_BY_FLAG: u32 = FIRST_IF_SET | 0x0001_0000;
 /// Factor bytes that choose the first element of a pair if a flag is set, and zero otherwise.
 const FIRST_IF_SET: u32 = 0x0000_0100;
@@ -72,8 +71,7 @@ fn alu_forms(op: Alu) -> (Opcode, Opcode) {
     }
 }
 
-/// Returns the opcodes of a multiplication with a vector result: with register operands, and with
-/// an immediate.
+/// Returns the opcodes of a multiplication with a vector result: with register operands, and with an immediate.
 fn product_forms(accumulate: bool, sign: Sign) -> (Opcode, Opcode) {
     use Opcode::*;
     match (accumulate, sign) {
@@ -89,8 +87,7 @@ pub(super) const fn exchanged(table: u8) -> u8 {
     table & 0b1001 | (table & 0b0010) << 1 | (table & 0b0100) >> 1
 }
 
-/// Returns the operation with an immediate that computes a truth table, and whether the immediate
-/// must be complemented.
+/// Returns the operation with an immediate that computes a truth table, and whether the immediate must be complemented.
 fn immediate_table(table: u8) -> Option<(Immediate, bool)> {
     Some(match table {
         0x8 => (Immediate::And, false),
@@ -267,8 +264,7 @@ impl Lowering<'_> {
             .with(SHIFT, readout.shift as u64)
     }
 
-    /// Emits a product that replaces the contents of the accumulator or, if `accumulate`, is added
-    /// to them.
+    /// Emits a product that replaces the contents of the accumulator or, if `accumulate`, is added to them.
     pub(super) fn product(&mut self, accumulate: bool, a: Factor, b: Factor) {
         let forms = match accumulate {
             false => (Opcode::VMUL_S_RR_VA, Opcode::VMUL_S_RI_VA),

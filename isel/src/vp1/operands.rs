@@ -1,5 +1,4 @@
-//! Types that the VP1 rules use: registers, constants, flags, and the operations of similar
-//! instructions.
+//! Types that the VP1 rules use: registers, constants, flags, and the operations of similar instructions.
 
 use crate::vcode::VReg;
 
@@ -42,8 +41,7 @@ impl Src {
         }
     }
 
-    /// If the operand is a word constant that fits the signed 11-bit immediate of scalar
-    /// instructions, returns it.
+    /// If the operand is a word constant that fits the signed 11-bit immediate of scalar instructions, returns it.
     pub(super) fn imm11(self) -> Option<i32> {
         match self {
             Src::Word(word) if (-(1 << 10)..1 << 10).contains(&(word as i32)) => Some(word as i32),
@@ -64,8 +62,7 @@ impl Src {
         }
     }
 
-    /// If all bytes of the operand are a known byte, returns this byte. `$r31` counts as bytes of
-    /// 0.
+    /// If all bytes of the operand are a known byte, returns this byte. `$r31` counts as bytes of 0.
     pub(super) fn known_byte(self) -> Option<u8> {
         if self == Src::Reg(Reg::ZERO) { Some(0) } else { self.splat_byte() }
     }

@@ -166,8 +166,7 @@ impl Streams {
         self.get(number).is_some_and(|stream| stream.uniform) && !self.is_read_once(number)
     }
 
-    /// Returns `true` if the stream has one element and a single access, so that the cursor does
-    /// not move.
+    /// Returns `true` if the stream has one element and a single access, so that the cursor does not move.
     pub(super) fn has_fixed_cursor(&self, number: u32) -> bool {
         self.get(number).is_some_and(|stream| stream.uniform && stream.steps.is_empty())
             && self.accesses.get(number as usize) == Some(&1)

@@ -209,12 +209,10 @@ fn list(pool: &mut Vec<VReg>, regs: &[VReg]) -> std::ops::Range<u32> {
     start..pool.len() as u32
 }
 
-/// Observable behaviour of code: address and value of each word that it stores to global memory, in
-/// order.
+/// Observable behaviour of code: address and value of each word that it stores to global memory, in order.
 pub type Trace = Vec<(u64, u32)>;
 
-/// State of the interpreter. A word of global memory that was never stored is a hash of its
-/// address.
+/// State of the interpreter. A word of global memory that was never stored is a hash of its address.
 struct Machine {
     gprs: [u32; 256],
     preds: [bool; 8],
@@ -428,8 +426,7 @@ pub fn checked(code: VCode) -> Result<MachFunc, AllocError> {
     allocate(code, &Options { check: true, ..Options::default() })
 }
 
-/// Allocates code with both algorithms of regalloc2, and checks that the results behave like the
-/// code.
+/// Allocates code with both algorithms of regalloc2, and checks that the results behave like the code.
 pub fn same(code: VCode) -> MachFunc {
     const BLOCKS: u32 = 200;
     let func = checked(code.clone()).unwrap();

@@ -190,8 +190,7 @@ impl Generator {
         let mut args = self.args(&classes);
         args.push(next);
         self.b.jump((head, &args));
-        // Later code can also read values that are defined in the loop, because the loop body
-        // dominates the exit.
+        // Later code can also read values that are defined in the loop, because the loop body dominates the exit.
         self.b.at(end);
         if self.random.chance(50) {
             self.values = before;

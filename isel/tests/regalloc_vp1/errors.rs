@@ -67,8 +67,7 @@ fn operands() {
     assert_eq!(misfit(copy(), |r| vec![used(SRC1, r[2]), def(DST, r[0]), used(SRC1, r[1])], V4), operand(SRC1));
     // The operand names part 1, but the field selects a single register.
     assert_eq!(misfit(copy(), |r| vec![def(DST, r[0]), part(SRC1, r[1], 1)], V4), operand(SRC1));
-    // A field that selects `$v0` needs an operand. A field that selects `$r31`, always 0, needs
-    // none.
+    // A field that selects `$v0` needs an operand. A field that selects `$r31`, always 0, needs none.
     assert_eq!(misfit(copy(), |r| vec![def(DST, r[0])], V4), missing(SRC1));
     let add = Inst::new(Opcode::ADD_RR).with(SRC2, 4);
     assert_eq!(misfit(add, |r| vec![def(DST, r[0])], R4), missing(SRC2));
@@ -148,8 +147,7 @@ fn accumulator() {
     assert_eq!(lerp, AllocError::Accumulator(7));
 }
 
-/// Allocation fails if five flags are live at once. It also fails if flags are read again after an
-/// in-place update.
+/// Allocation fails if five flags are live at once. It also fails if flags are read again after an in-place update.
 #[test]
 fn flags() {
     let compares = |n: usize| {

@@ -161,16 +161,14 @@ impl Generator {
         let mut args = self.args(&classes);
         args.push(next);
         self.b.jump((head, &args));
-        // Later code can also read values that are defined in the loop, because the loop body
-        // dominates the exit.
+        // Later code can also read values that are defined in the loop, because the loop body dominates the exit.
         self.b.at(end);
         if self.chance(50) {
             self.values = before;
         }
     }
 
-    /// Returns a tuple of `N` vectors. Often it is the tuple of the first vectors, so that tuples
-    /// repeat.
+    /// Returns a tuple of `N` vectors. Often it is the tuple of the first vectors, so that tuples repeat.
     fn vectors<const N: usize>(&mut self) -> [VReg; N] {
         let values = &self.values[Class::V as usize];
         if values.len() >= N && self.random.below(2) == 0 {
@@ -209,8 +207,7 @@ impl Generator {
                 self.b.make(V, inst(Opcode::VLRP), &[tuple(SRC1, &pair), vec![used(SRC2, v)]].concat())
             }
             8 => {
-                // One instruction reads a pair and chooses between two vectors, which are sometimes
-                // the same.
+                // One instruction reads a pair and chooses between two vectors, which are sometimes the same.
                 let (pair, other) = (self.vectors::<2>(), self.vectors::<2>());
                 let flags = self.b.compare(x, y);
                 let masks = self.b.reg(Class::Vc);

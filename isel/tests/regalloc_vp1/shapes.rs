@@ -23,8 +23,7 @@ fn lerp_four(b: &mut Builder, quad: [VReg; 4], flags: VReg) -> VReg {
     b.make_two(Class::V, [vec, Inst::new(Opcode::VLRP2)], &operands)
 }
 
-/// Allocates code with `n` simultaneously live vectors. All are defined first and then read in
-/// order.
+/// Allocates code with `n` simultaneously live vectors. All are defined first and then read in order.
 fn live(n: u32) -> MachFunc {
     let mut b = Builder::new();
     let values: Vec<_> = (0..n).map(|i| b.vector(i)).collect();
@@ -153,8 +152,7 @@ fn sliding_window() {
     assert_eq!(func.spills, 0);
 }
 
-/// A choice between two registers can have them in either order, unless two choices share a
-/// register.
+/// A choice between two registers can have them in either order, unless two choices share a register.
 #[test]
 fn choices() {
     let mut b = Builder::new();
@@ -329,8 +327,7 @@ fn flags_of_two_vectors() {
     }
 }
 
-/// Instructions that pass a value through `$va` give the same result if vectors are spilled around
-/// them.
+/// Instructions that pass a value through `$va` give the same result if vectors are spilled around them.
 #[test]
 fn accumulator_under_pressure() {
     let mut b = Builder::new();
@@ -345,8 +342,7 @@ fn accumulator_under_pressure() {
     assert!(same(b.finish()).spills > 0);
 }
 
-/// The field of the third operand of `vmac2` also encodes other parts of the instruction, so it
-/// fixes the register.
+/// The field of the third operand of `vmac2` also encodes other parts of the instruction, so it fixes the register.
 #[test]
 fn registers_of_given_numbers() {
     for (numbers, moved) in [([28, 28], 0), ([28, 19], 1), ([31, 16], 1)] {

@@ -431,8 +431,7 @@ pub fn count(func: &MachFunc, opcode: Opcode) -> usize {
     insts.filter(|inst| inst.opcode() == opcode).count()
 }
 
-/// Returns the number of instructions that move vectors. Code without such moves gets them only
-/// from the allocator.
+/// Returns the number of instructions that move vectors. Code without such moves gets them only from the allocator.
 pub fn moves(func: &MachFunc) -> usize {
     count(func, Opcode::MOV_V)
 }

@@ -4,8 +4,7 @@ use halfbyte_ir::IntCC;
 
 use super::machine::{both, on_vectors};
 
-/// Returns all pairs of bytes as input buffers, sixteen pairs per item. Neighbouring pairs differ
-/// in both bytes.
+/// Returns all pairs of bytes as input buffers, sixteen pairs per item. Neighbouring pairs differ in both bytes.
 fn pairs() -> [Vec<u8>; 3] {
     let pair = |n: u32| (n.wrapping_mul(0x9e35) >> 3 & 0xff, n.wrapping_mul(0x9e35) >> 11 | n << 5 & 0x100);
     let mut seen = vec![false; 1 << 16];

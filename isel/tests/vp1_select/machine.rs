@@ -1,5 +1,4 @@
-//! Executes packed kernels on the evaluator, and on a VP1 processor with one instruction per bundle
-//! and no delay slots.
+//! Executes packed kernels on the evaluator, and on a VP1 processor with one instruction per bundle and no delay slots.
 
 use halfbyte_ir::eval::{Arg, Launch, Prepared};
 use halfbyte_ir::{Kernel, text};
@@ -22,8 +21,7 @@ pub fn read(source: &str) -> Kernel {
     module.kernels.into_iter().next().unwrap()
 }
 
-/// Returns a kernel with two input vectors per item. `body` computes the output `%c` from `%a` and
-/// `%b`.
+/// Returns a kernel with two input vectors per item. `body` computes the output `%c` from `%a` and `%b`.
 pub fn on_vectors(body: &str) -> Kernel {
     read(&format!(
         "kernel @k(%first: in i8x16, %second: in i8x16, %result: out i8x16) groups 1 {{

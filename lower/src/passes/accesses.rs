@@ -2,8 +2,7 @@
 
 use halfbyte_ir::{Inst, Kernel, MergedAccess, Op, Span, Type, Value};
 
-/// Returns the type of the value that an instruction loads or stores; `None` for other
-/// instructions.
+/// Returns the type of the value that an instruction loads or stores; `None` for other instructions.
 pub(super) fn value_type(kernel: &Kernel, inst: Inst) -> Option<Type> {
     matches!(kernel.insts[inst].op, Op::Load | Op::Store).then_some(kernel.insts[inst].ty)
 }

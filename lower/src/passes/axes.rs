@@ -1,8 +1,7 @@
 //! Lowering of indices of work items to the indices that the target provides.
 //!
-//! In a launch along x, a linear index is the index along x. For other launches, a target with one
-//! index per axis has no linear index. The pass computes it: in a box of nx * ny * nz items, the
-//! linear index is x + nx * (y + ny * z).
+//! In a launch along x, a linear index is the index along x. For other launches, a target with one index per axis has
+//! no linear index. The pass computes it: in a box of nx * ny * nz items, the linear index is x + nx * (y + ny * z).
 
 use halfbyte_ir::{Attr, AttrKind, Axes, Axis, Inst, InstData, Kernel, Op, Span, Type, Value, ValueList};
 
@@ -190,8 +189,7 @@ impl Maker<'_> {
         Some([plane, self.make(op, z, &[])?])
     }
 
-    /// Returns two terms whose sum is a linear index. `counts` are the ops whose product is the
-    /// extent along an axis.
+    /// Returns two terms whose sum is a linear index. `counts` are the ops whose product is the extent along an axis.
     fn number(&mut self, op: Op, counts: &[Op]) -> Option<[Value; 2]> {
         let [x, y, z] = Axis::ALL.map(Attr::Axis);
         let z = self.make(op, z, &[])?;

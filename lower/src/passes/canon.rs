@@ -1,15 +1,13 @@
 //! Canonicalisation and algebraic simplification.
 //!
-//! Canonical forms reduce the number of patterns that later passes and instruction selection have
-//! to match:
+//! Canonical forms reduce the number of patterns that later passes and instruction selection have to match:
 //!
 //! * a constant is the right operand of a commutative op or a comparison;
 //! * a constant index of an access is added to the offset of the access;
 //! * a branch condition is no complement;
 //! * a branch with equal targets is unconditional.
 //!
-//! The pass also applies the rules of `simplify.isle` and `idioms.isle`, also to the results of
-//! earlier rules.
+//! The pass also applies the rules of `simplify.isle` and `idioms.isle`, also to the results of earlier rules.
 
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
@@ -156,8 +154,7 @@ fn offset(kernel: &mut Kernel, inst: Inst) -> bool {
     let data = &kernel.insts[inst];
     let Attr::Mem(mem) = data.attr else { return false };
     let Some((&index, others)) = kernel.args(inst).split_last() else { return false };
-    // Apart from the optional index, a load has one operand, the base. A store has two, the value
-    // and the base.
+    // Apart from the optional index, a load has one operand, the base. A store has two, the value and the base.
     if others.len() < data.op.row().args.len() {
         return false;
     }
@@ -171,8 +168,7 @@ fn offset(kernel: &mut Kernel, inst: Inst) -> bool {
     true
 }
 
-/// Removes a complement from a branch condition, and makes a branch with equal targets
-/// unconditional.
+/// Removes a complement from a branch condition, and makes a branch with equal targets unconditional.
 fn branch(kernel: &mut Kernel, inst: Inst) -> bool {
     let targets = kernel.targets(inst);
     if targets.len() > 1 {

@@ -1,8 +1,7 @@
 //! Contraction: fuses a product and a sum or difference into one op that rounds once.
 //!
-//! Contraction is part of the semantics (docs/ir.md, `contract`): it depends on the ops that define
-//! the operands in the source. Other passes may change these ops, so this pass runs first. It
-//! leaves no op with the modifier `contract`.
+//! Contraction is part of the semantics (docs/ir.md, `contract`): it depends on the ops that define the operands in the
+//! source. Other passes may change these ops, so this pass runs first. It leaves no op with the modifier `contract`.
 
 use halfbyte_ir::{Attr, Clamp, FloatFlags, Inst, Kernel, Op, Type, Value, ValueList};
 
@@ -37,8 +36,7 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
         }
         kernel.blocks[block].insts = kept;
     }
-    // The modifiers are removed last, because a sum in a later block may still fuse a product of
-    // this block.
+    // The modifiers are removed last, because a sum in a later block may still fuse a product of this block.
     for at in 0..kernel.layout.len() {
         let Some(&block) = kernel.layout.get(at) else { continue };
         for number in 0..kernel.blocks[block].insts.len() {

@@ -122,8 +122,7 @@ impl Used {
     }
 }
 
-/// Returns the arguments that the branches of reachable predecessors pass for parameter `number` of
-/// a block.
+/// Returns the arguments that the branches of reachable predecessors pass for parameter `number` of a block.
 fn passed<'k>(kernel: &'k Kernel, flow: &'k Flow, block: Block, number: usize) -> impl Iterator<Item = Value> + 'k {
     let from = flow.predecessors(block).iter().filter(|&&from| flow.is_reachable(from));
     let calls = from.filter_map(|&from| kernel.terminator(from)).flat_map(|inst| kernel.targets(inst));

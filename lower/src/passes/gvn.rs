@@ -75,19 +75,16 @@ struct Entry {
 struct Numbering<'k> {
     kernel: &'k Kernel,
     flow: &'k Flow,
-    /// Number of each value; `None` for a value that has not been visited and may equal any other
-    /// value.
+    /// Number of each value; `None` for a value that has not been visited and may equal any other value.
     numbers: Numbers,
     table: HashTable<Entry>,
     stores: bool,
     /// Memory state at the end of each block.
     memory: SecondaryMap<Block, u32>,
     states: u32,
-    /// `true` while parameters may equal other values even if one of their arguments has no number
-    /// yet.
+    /// `true` while parameters may equal other values even if one of their arguments has no number yet.
     is_optimistic: bool,
-    /// `true` if the numbering has assumed a parameter to be equal despite an argument without a
-    /// number.
+    /// `true` if the numbering has assumed a parameter to be equal despite an argument without a number.
     assumed_equal: bool,
     changed: bool,
     poll: Poll<'k>,
@@ -343,8 +340,7 @@ fn share(kernel: &mut Kernel, flow: &Flow, numbers: &Numbers, trace: &mut Option
     while let Some(step) = steps.pop() {
         match step {
             Visit::Enter(block) => {
-                // When the entry block is left, the traversal ends, and the leaders are not needed
-                // any more.
+                // When the entry block is left, the traversal ends, and the leaders are not needed any more.
                 if flow.immediate_dominator(block).is_some() {
                     steps.push(Visit::Leave(walk.met.len()));
                 }

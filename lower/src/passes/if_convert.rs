@@ -1,16 +1,15 @@
 //! If-conversion: replaces a branch with two short sides and a common join block by selects.
 //!
-//! The kernel then computes both sides, and the condition selects the value of each parameter of
-//! the join block. Every op is total, so computing an unused result is harmless. Sides with loads
-//! or stores are not converted, because instruction selection can predicate them.
+//! The kernel then computes both sides, and the condition selects the value of each parameter of the join block. Every
+//! op is total, so computing an unused result is harmless. Sides with loads or stores are not converted, because
+//! instruction selection can predicate them.
 //!
-//! A conversion may add at most [`EXTRA`] instructions to those of the longer side, about the cost
-//! of the branches and moves that it removes. The longer side may have at most [`LONGEST`]
-//! instructions. Without the conversion, a row of items that all take the shorter side would skip
-//! them.
+//! A conversion may add at most [`EXTRA`] instructions to those of the longer side, about the cost of the branches and
+//! moves that it removes. The longer side may have at most [`LONGEST`] instructions. Without the conversion, a row of
+//! items that all take the shorter side would skip them.
 //!
-//! For targets whose items share vectors, the pass does nothing: `pack` converts branches, because
-//! it knows which branches are uniform.
+//! For targets whose items share vectors, the pass does nothing: `pack` converts branches, because it knows which
+//! branches are uniform.
 
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntitySet, SecondaryMap};
@@ -53,8 +52,7 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
         replaced: SecondaryMap::new(),
         changed: false,
     };
-    // Reverse order, so that branches inside a side are converted before the branch around the
-    // side.
+    // Reverse order, so that branches inside a side are converted before the branch around the side.
     let mut poll = converter.context.poll();
     for block in flow.reverse_postorder().rev() {
         if poll.is_stopped() {
@@ -163,16 +161,14 @@ impl Converter<'_, '_, '_> {
         pays.then_some(Fork { branch, condition, sides, join, given })
     }
 
-    /// Returns the target of the unconditional branch that ends a side, if the side has no other
-    /// predecessor.
+    /// Returns the target of the unconditional branch that ends a side, if the side has no other predecessor.
     fn end(&self, call: &BlockCall) -> Option<BlockCall> {
         let kernel = &*self.kernel;
         let inst = kernel.terminator(self.last(call.block)).filter(|&inst| kernel.insts[inst].op == Op::Br)?;
         kernel.targets(inst).first().copied().filter(|_| self.edges[call.block] == 1)
     }
 
-    /// Returns the number of instructions of a side, or `None` if the side has side effects or an
-    /// expensive op.
+    /// Returns the number of instructions of a side, or `None` if the side has side effects or an expensive op.
     fn cost(&self, side: Option<Block>) -> Option<u32> {
         let mut cost = 0;
         for block in std::iter::successors(side, |&block| self.lines[block].next.expand()) {

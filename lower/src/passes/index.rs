@@ -24,14 +24,12 @@ pub(super) const PASS: BuiltIn = BuiltIn {
 const MOST_OFFSET: i128 = 1 << 20;
 /// Maximum number of nested definitions that the range analysis follows.
 const DEPTH: u32 = 6;
-/// Maximum number of edges into a loop header, and of targets of a branch, for which a counter's
-/// range is computed.
+/// Maximum number of edges into a loop header, and of targets of a branch, for which a counter's range is computed.
 const MOST_EDGES: usize = 2;
 
 pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     let wanted = context.legality.has_wide_indices();
-    // On targets with streams, an access has no byte offset, because a stream advances by whole
-    // elements.
+    // On targets with streams, an access has no byte offset, because a stream advances by whole elements.
     let takes_constants = context.legality.lanes().is_none();
     let mut changed = false;
     let flow = context.flow(kernel);
@@ -97,8 +95,7 @@ impl Ranges<'_> {
         let (index, constant) = constant(kernel, b).map(|b| (a, b)).or_else(|| Some((b, constant(kernel, a)?)))?;
         let range = self.of(kernel, index, DEPTH);
         let scale = i128::from(mem.scale);
-        // If the scaled index has 32 bits, the index must fit when scaled, with and without the
-        // constant.
+        // If the scaled index has 32 bits, the index must fit when scaled, with and without the constant.
         let most =
             if mem.wide { i128::from(i32::MAX) } else { (i128::from(u32::MAX) / scale.max(1)).min(i32::MAX.into()) };
         let fits = |range: &Range| is_in(range, &(0..=most));
@@ -160,13 +157,11 @@ impl Ranges<'_> {
         }
         let first = first?;
         let last = last.map_or(*first.end(), |last| last.max(*first.end()));
-        // The sum does not exceed the signed range, so it has not wrapped when it is compared with
-        // the bound.
+        // The sum does not exceed the signed range, so it has not wrapped when it is compared with the bound.
         (last + most_step <= i128::from(i32::MAX)).then(|| *first.start()..=last)
     }
 
-    /// Returns the upper bound of a value on a branch's edge to a target, if the branch's condition
-    /// implies one.
+    /// Returns the upper bound of a value on a branch's edge to a target, if the branch's condition implies one.
     fn bound(&self, kernel: &Kernel, from: Block, target: usize, value: Value, depth: u32) -> Option<i128> {
         let branch = kernel.terminator(from)?;
         let compare = kernel.def_inst(*kernel.args(branch).first()?)?;

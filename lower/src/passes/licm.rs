@@ -1,14 +1,12 @@
 //! Loop-invariant code motion.
 //!
-//! A pure instruction whose operands are defined outside a loop moves to the preheader of the
-//! outermost loop for which this holds. Every op is total, so the pass may also hoist an
-//! instruction that the loop would not execute. Constants and masks are hoisted only together with
-//! an instruction that uses them. Selection folds constants into instructions and places
-//! comparisons next to branches, so a hoisted constant or mask alone would only occupy a register.
+//! A pure instruction whose operands are defined outside a loop moves to the preheader of the outermost loop for which
+//! this holds. Every op is total, so the pass may also hoist an instruction that the loop would not execute. Constants
+//! and masks are hoisted only together with an instruction that uses them. Selection folds constants into instructions
+//! and places comparisons next to branches, so a hoisted constant or mask alone would only occupy a register.
 //!
-//! If a loop has no preheader, the pass creates one directly in front of the loop header, so that
-//! no branch becomes a backward branch. A kernel with an irreducible loop or a loop without exit is
-//! not changed.
+//! If a loop has no preheader, the pass creates one directly in front of the loop header, so that no branch becomes a
+//! backward branch. A kernel with an irreducible loop or a loop without exit is not changed.
 
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, SecondaryMap};
@@ -74,15 +72,13 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     true
 }
 
-/// Returns the outermost loop that each instruction to hoist leaves; `None` if no instruction can
-/// be hoisted.
+/// Returns the outermost loop that each instruction to hoist leaves; `None` if no instruction can be hoisted.
 fn leaving(kernel: &Kernel, flow: &Flow, loops: &Loops) -> Option<SecondaryMap<Inst, PackedOption<LoopId>>> {
     let mut leaves: SecondaryMap<Inst, PackedOption<LoopId>> = SecondaryMap::new();
     let mut any = false;
     // Block of each instruction that may be hoisted.
     let mut stands: SecondaryMap<Inst, PackedOption<Block>> = SecondaryMap::new();
-    // Earliest block in which each value can be available; `None` for values that are available
-    // everywhere.
+    // Earliest block in which each value can be available; `None` for values that are available everywhere.
     let mut home: SecondaryMap<Value, PackedOption<Block>> = SecondaryMap::new();
     home.resize(kernel.values.len());
     let mut work = Vec::new();

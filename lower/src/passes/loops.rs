@@ -101,8 +101,7 @@ impl Loops {
         std::iter::successors(self.innermost_of(block), |&id| self.get(id).parent)
     }
 
-    /// Returns `true` if the loop `region` contains the block. The region `None` contains every
-    /// block.
+    /// Returns `true` if the loop `region` contains the block. The region `None` contains every block.
     pub(super) fn is_in(&self, block: Block, region: Option<LoopId>) -> bool {
         region.is_none_or(|id| self.get(id).contains(block))
     }

@@ -47,8 +47,7 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     changed
 }
 
-/// Returns `true` if `from` ends in an unconditional branch to `to`, and `to` has no other
-/// reachable predecessor.
+/// Returns `true` if `from` ends in an unconditional branch to `to`, and `to` has no other reachable predecessor.
 fn is_straight(kernel: &Kernel, flow: &Flow, from: Block, to: Block) -> bool {
     let goes = kernel.terminator(from).is_some_and(|inst| {
         kernel.insts[inst].op == Op::Br && kernel.targets(inst).first().is_some_and(|call| call.block == to)
@@ -56,8 +55,7 @@ fn is_straight(kernel: &Kernel, flow: &Flow, from: Block, to: Block) -> bool {
     goes && flow.predecessors(to).iter().filter(|&&pred| flow.is_reachable(pred)).count() == 1
 }
 
-/// Appends block `from` to its only predecessor `to`, and records the arguments that replace its
-/// parameters.
+/// Appends block `from` to its only predecessor `to`, and records the arguments that replace its parameters.
 fn append(kernel: &mut Kernel, to: Block, from: Block, replaced: &mut SecondaryMap<Value, PackedOption<Value>>) {
     let Some(branch) = kernel.blocks[to].insts.pop() else { return };
     let args = kernel.targets(branch).first().map_or(&[][..], |call| kernel.call_args(call));

@@ -1,14 +1,12 @@
 //! Scheduling of packed kernels to reduce register pressure.
 //!
-//! A packed kernel computes some ops item by item: it executes an op sixteen times, then the next
-//! op sixteen times. Up to sixteen results are therefore live at once. If the live values exceed
-//! the registers, the pass reorders each block by a depth-first search from its instructions with
-//! side effects. The search visits the operand that needs the most registers first (Sethi and
-//! Ullman). Loads and stores keep their order.
+//! A packed kernel computes some ops item by item: it executes an op sixteen times, then the next op sixteen times. Up
+//! to sixteen results are therefore live at once. If the live values exceed the registers, the pass reorders each block
+//! by a depth-first search from its instructions with side effects. The search visits the operand that needs the most
+//! registers first (Sethi and Ullman). Loads and stores keep their order.
 //!
-//! The cost of an order is the number of live values beyond the registers, summed over all
-//! instructions. The new order is used if its cost is less than the old one by the factor
-//! [`WORTH`].
+//! The cost of an order is the number of live values beyond the registers, summed over all instructions. The new order
+//! is used if its cost is less than the old one by the factor [`WORTH`].
 
 use cranelift_entity::{EntitySet, SecondaryMap};
 use halfbyte_ir::{Block, Flow, Inst, Kernel, Op, Type, Value};
@@ -63,9 +61,8 @@ fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     changed
 }
 
-/// Factor by which a new order must reduce the number of live values beyond the registers. A new
-/// order gives the bundle scheduler less freedom, because no instruction may move past the end of a
-/// register's live range.
+/// Factor by which a new order must reduce the number of live values beyond the registers. A new order gives the bundle
+/// scheduler less freedom, because no instruction may move past the end of a register's live range.
 const WORTH: usize = 4;
 
 /// A register file of the target.
@@ -120,8 +117,7 @@ fn live_out(kernel: &Kernel, flow: &Flow) -> SecondaryMap<Block, EntitySet<Value
     live
 }
 
-/// Returns the number of live values that exceed the registers, summed over all instructions of a
-/// block.
+/// Returns the number of live values that exceed the registers, summed over all instructions of a block.
 fn beyond(kernel: &Kernel, insts: &[Inst], live_out: &EntitySet<Value>, registers: usize) -> usize {
     let mut alive = live_out.clone();
     let mut counts = [0usize; 2];
@@ -216,9 +212,8 @@ impl RootOrder {
     const ALL: [RootOrder; 3] = [RootOrder::Effects, RootOrder::Words, RootOrder::Vectors];
 }
 
-/// Returns the instructions that assemble words, and vectors if `and_vectors`, from scalars. They
-/// are ordered by the first item on which each depends, so that a value that several results of an
-/// item use is computed close to its uses.
+/// Returns the instructions that assemble words, and vectors if `and_vectors`, from scalars. They are ordered by the
+/// first item on which each depends, so that a value that several results of an item use is computed close to its uses.
 fn words(kernel: &Kernel, insts: &[Inst], and_vectors: bool) -> Vec<Inst> {
     let is_scalar = |value: Value| matches!(file(kernel, value), Some(File::Scalars));
     let mut firsts: SecondaryMap<Inst, usize> = SecondaryMap::with_default(usize::MAX);

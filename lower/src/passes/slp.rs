@@ -1,18 +1,16 @@
 //! Superword-level parallelism: packs neighbouring scalars into the lanes of a word.
 //!
-//! Loading, computing and storing two adjacent halves takes two instructions for each step. As the
-//! two lanes of an `f16x2`, they take one instruction. The same applies to pairs of `i16` and to
-//! four `i8`.
+//! Loading, computing and storing two adjacent halves takes two instructions for each step. As the two lanes of an
+//! `f16x2`, they take one instruction. The same applies to pairs of `i16` and to four `i8`.
 //!
-//! A search begins at stores to neighbouring elements, if no other access lies between them and the
-//! first address is a multiple of the word's size. Another search begins at a `concat` that
-//! assembles halves to a word, as for a wide store. The search follows the operands through ops
-//! that are the same in every lane, including selects by one comparison for each lane. It ends at
-//! loads of neighbouring elements and at parts of wide loads.
+//! A search begins at stores to neighbouring elements, if no other access lies between them and the first address is a
+//! multiple of the word's size. Another search begins at a `concat` that assembles halves to a word, as for a wide
+//! store. The search follows the operands through ops that are the same in every lane, including selects by one
+//! comparison for each lane. It ends at loads of neighbouring elements and at parts of wide loads.
 //!
-//! All other operands are assembled. A splat, constants, and the lanes of a vector need no
-//! instruction; other values need one instruction for each lane. A load or op is packed only if
-//! nothing else uses its results, and the word is packed only if this saves instructions.
+//! All other operands are assembled. A splat, constants, and the lanes of a vector need no instruction; other values
+//! need one instruction for each lane. A load or op is packed only if nothing else uses its results, and the word is
+//! packed only if this saves instructions.
 
 use cranelift_entity::{EntitySet, SecondaryMap};
 use halfbyte_ir::op::{ArgType, ResultType};
@@ -108,8 +106,7 @@ struct LaneGroup {
 /// How the word of a group is computed.
 #[derive(Clone, Debug)]
 enum WordSource {
-    /// By a packed op, which replaces the scalar ops `insts`. `args` are the indices of its
-    /// operands' groups.
+    /// By a packed op, which replaces the scalar ops `insts`. `args` are the indices of its operands' groups.
     Op { insts: Lanes<Inst>, args: SmallVec<[usize; 3]> },
     /// By a packed load, which replaces the scalar loads `insts`.
     Load { insts: Lanes<Inst> },
@@ -139,8 +136,7 @@ impl WordSource {
 struct Word {
     begin: Root,
     ty: Type,
-    /// Lane groups of the computation. Operands precede their users, so the last group is the word
-    /// itself.
+    /// Lane groups of the computation. Operands precede their users, so the last group is the word itself.
     groups: Vec<LaneGroup>,
 }
 
@@ -243,8 +239,7 @@ impl<'l> Search<'l> {
         words
     }
 
-    /// Returns the word that one store can store in place of `stores`, if they access neighbouring
-    /// elements.
+    /// Returns the word that one store can store in place of `stores`, if they access neighbouring elements.
     fn stored(&mut self, kernel: &Kernel, ty: Type, stores: Lanes<Inst>) -> Option<Word> {
         if !self.are_neighbours(kernel, ty, &stores) {
             return None;
@@ -300,8 +295,7 @@ impl<'l> Search<'l> {
         ty.bytes().trailing_zeros() <= zeros.min(start.offset.trailing_zeros())
     }
 
-    /// Returns the index of the group with these values as lanes. Creates the group if there is
-    /// none.
+    /// Returns the index of the group with these values as lanes. Creates the group if there is none.
     fn group(&mut self, kernel: &Kernel, ty: Type, values: &[Value]) -> Option<usize> {
         if let Some(known) = self.groups.iter().position(|group| group.values[..] == *values) {
             self.groups.get_mut(known)?.uses += 1;
@@ -340,8 +334,7 @@ impl<'l> Search<'l> {
         self.groups.len() >= MAX_GROUPS || self.kept.iter().any(|kept| kept[..] == *values)
     }
 
-    /// Creates the groups of the operands of these instructions. `ty` returns the packed type of an
-    /// operand.
+    /// Creates the groups of the operands of these instructions. `ty` returns the packed type of an operand.
     fn operands(
         &mut self,
         kernel: &Kernel,
@@ -358,8 +351,7 @@ impl<'l> Search<'l> {
         Some(args)
     }
 
-    /// Returns how a word with these lanes is computed; `None` if the target cannot assemble the
-    /// word.
+    /// Returns how a word with these lanes is computed; `None` if the target cannot assemble the word.
     fn made(&mut self, kernel: &Kernel, ty: Type, values: &[Value]) -> Option<WordSource> {
         let defs: Option<Lanes<Inst>> = values.iter().map(|&value| kernel.def_inst(value)).collect();
         if let Some(defs) = defs {
@@ -391,8 +383,7 @@ impl<'l> Search<'l> {
         }
     }
 
-    /// Returns `true` if these instructions are distinct, belong to the block, and can become one
-    /// packed op.
+    /// Returns `true` if these instructions are distinct, belong to the block, and can become one packed op.
     fn are_alike(&self, kernel: &Kernel, ty: Type, insts: &[Inst]) -> bool {
         let Some(data) = insts.first().map(|&first| kernel.insts[first]) else { return false };
         let row = data.op.row();

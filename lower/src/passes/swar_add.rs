@@ -1,11 +1,9 @@
-//! SWAR arithmetic: computes sums and differences of packed half-words by sums and differences of
-//! 32-bit words.
+//! SWAR arithmetic: computes sums and differences of packed half-words by sums and differences of 32-bit words.
 //!
-//! The results differ only by the carry or borrow out of the low half-word. If the ranges of the
-//! half-words are known, the pass adds a constant, the bias, to both half-words, so that they stay
-//! in 0..=0xffff. Then there is no carry and no borrow. Each op reads and returns biased words and
-//! takes one instruction, whose third operand changes the bias. The bias is subtracted only for
-//! instructions that need the plain half-words.
+//! The results differ only by the carry or borrow out of the low half-word. If the ranges of the half-words are known,
+//! the pass adds a constant, the bias, to both half-words, so that they stay in 0..=0xffff. Then there is no carry and
+//! no borrow. Each op reads and returns biased words and takes one instruction, whose third operand changes the bias.
+//! The bias is subtracted only for instructions that need the plain half-words.
 
 use cranelift_entity::SecondaryMap;
 use halfbyte_ir::{Attr, Block, Inst, Kernel, Op, Span, Type, Value, ValueList};
@@ -128,8 +126,7 @@ impl Plan {
             };
             let cost = saved.entry(groups.root(result)).or_default();
             *cost += match (kernel.insts[inst].op, kernel.args(inst)) {
-                // A subtrahend is negated once for all its uses. The negation of a constant takes
-                // no instruction.
+                // A subtrahend is negated once for all its uses. The negation of a constant takes no instruction.
                 (Op::Sub, &[_, b]) if constant_lanes(kernel, b).is_none() && subtracted.insert(b) => 2,
                 (Op::Abs, _) => 2,
                 (Op::Shuffle, &[a, b]) => -i32::from(plan.bias(a) != plan.bias(b)),
@@ -153,8 +150,7 @@ impl Plan {
         plan
     }
 
-    /// Returns the range of an op's result before wrapping, if the op can be computed on a biased
-    /// word.
+    /// Returns the range of an op's result before wrapping, if the op can be computed on a biased word.
     fn exact(&self, kernel: &Kernel, inst: Inst) -> Option<Range> {
         let range = |value: Value| self.ranges[value].clone();
         match (kernel.insts[inst].op, kernel.args(inst)) {

@@ -15,8 +15,7 @@ pub(super) fn expand(kernel: &mut Kernel) -> bool {
         layout.push(block);
         let is_switch = kernel.terminator(block).is_some_and(|inst| kernel.insts[inst].op == Op::Switch);
         if is_switch {
-            // The new blocks directly follow the block of the `switch`, so that no branch becomes a
-            // backward branch.
+            // The new blocks directly follow the block of the `switch`, so that no branch becomes a backward branch.
             layout.extend(chain(kernel, block));
             changed = true;
         }

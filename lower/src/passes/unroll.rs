@@ -1,21 +1,20 @@
 //! Full unrolling of loops with a constant trip count.
 //!
-//! To find the trip count, the pass evaluates the exit condition and all values on which it
-//! depends, iteration by iteration, with the functions of the evaluator. This succeeds if they only
-//! depend on constants. In each unrolled iteration, the evaluated values become constants.
+//! To find the trip count, the pass evaluates the exit condition and all values on which it depends, iteration by
+//! iteration, with the functions of the evaluator. This succeeds if they only depend on constants. In each unrolled
+//! iteration, the evaluated values become constants.
 //!
-//! The loop itself becomes the last iteration. Copies of it, placed before the loop header, become
-//! the earlier iterations. Accesses therefore keep their order, values that are used after the loop
-//! need no new definitions, and no branch becomes a backward branch.
+//! The loop itself becomes the last iteration. Copies of it, placed before the loop header, become the earlier
+//! iterations. Accesses therefore keep their order, values that are used after the loop need no new definitions, and no
+//! branch becomes a backward branch.
 //!
-//! The pass unrolls innermost loops with a single exit. All iterations together may have at most as
-//! many instructions as the target's unrolling limit, not counting instructions that become
-//! constants. For such small loops, the removed increments, tests and branches are a large part of
-//! the code. If all loops inside a loop are unrolled, it becomes an innermost loop and may be
-//! unrolled, too.
+//! The pass unrolls innermost loops with a single exit. All iterations together may have at most as many instructions
+//! as the target's unrolling limit, not counting instructions that become constants. For such small loops, the removed
+//! increments, tests and branches are a large part of the code. If all loops inside a loop are unrolled, it becomes an
+//! innermost loop and may be unrolled, too.
 //!
-//! On targets whose items share vectors, an access in a loop becomes one stream for all iterations.
-//! Loops with accesses are therefore not unrolled for these targets.
+//! On targets whose items share vectors, an access in a loop becomes one stream for all iterations. Loops with accesses
+//! are therefore not unrolled for these targets.
 
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, EntitySet, SecondaryMap};
@@ -163,8 +162,7 @@ impl Plan {
                     Op::Load | Op::Store => with_accesses.then_some(1),
                     op if op.is_terminator() || kernel.result(inst).is_some_and(|value| clock.knows(value)) => Some(0),
                     Op::Const => Some(0),
-                    // A convergent op must not be duplicated: the items synchronise at one op, not
-                    // at its copies.
+                    // A convergent op must not be duplicated: the items synchronise at one op, not at its copies.
                     op if !op.is_pure() => None,
                     _ => Some(words(data.ty)),
                 }
@@ -285,8 +283,7 @@ impl TripCountEvaluator {
         self.now[value].is_some()
     }
 
-    /// Returns the result of an instruction in the current iteration, if the instruction is
-    /// evaluated.
+    /// Returns the result of an instruction in the current iteration, if the instruction is evaluated.
     fn known(&self, kernel: &Kernel, inst: Inst) -> Option<u64> {
         self.now[kernel.result(inst)?]
     }

@@ -1,18 +1,15 @@
-//! Widening of memory accesses: replaces several accesses to consecutive addresses by one wide
-//! access.
+//! Widening of memory accesses: replaces several accesses to consecutive addresses by one wide access.
 //!
-//! Four consecutive 32-bit words take four load instructions, or one if the target can load 16
-//! bytes at once. This pays only if the words can be extracted from the wide register without
-//! instructions. The pass therefore runs only for targets whose wide registers consist of 32-bit
-//! registers.
+//! Four consecutive 32-bit words take four load instructions, or one if the target can load 16 bytes at once. This pays
+//! only if the words can be extracted from the wide register without instructions. The pass therefore runs only for
+//! targets whose wide registers consist of 32-bit registers.
 //!
-//! The pass combines loads or stores of one block with the same base and index and with consecutive
-//! ascending offsets. No other access may lie between them, so traps keep their order. The first
-//! address must be a multiple of the size of the wide access, which follows from the alignment of
-//! the buffer and the low zero bits of the index.
+//! The pass combines loads or stores of one block with the same base and index and with consecutive ascending offsets.
+//! No other access may lie between them, so traps keep their order. The first address must be a multiple of the size of
+//! the wide access, which follows from the alignment of the buffer and the low zero bits of the index.
 //!
-//! A wide load replaces the first of the loads, and a wide store the last of the stores. The wide
-//! access records the original accesses, so that a trap is reported at the right one.
+//! A wide load replaces the first of the loads, and a wide store the last of the stores. The wide access records the
+//! original accesses, so that a trap is reported at the right one.
 
 use std::ops::Range;
 
@@ -85,8 +82,7 @@ struct Search<'l> {
     legality: &'l Legality,
     part_bytes: u32,
     zeros: LowZeros,
-    /// Narrow accesses of the wide accesses in `wide`, followed by the consecutive accesses that
-    /// have been found since.
+    /// Narrow accesses of the wide accesses in `wide`, followed by the consecutive accesses that have been found since.
     narrow: Vec<NarrowAccess>,
     /// Wide accesses found so far, in the order of the block.
     wide: Vec<WideAccess>,
@@ -159,9 +155,8 @@ impl Search<'_> {
         self.narrow.truncate(kept);
     }
 
-    /// Returns the type of the widest access that can begin with the narrow access at index `next`,
-    /// and the narrow accesses that it replaces. `zeros` is the number of low zero bits of the
-    /// address without the offset.
+    /// Returns the type of the widest access that can begin with the narrow access at index `next`, and the narrow
+    /// accesses that it replaces. `zeros` is the number of low zero bits of the address without the offset.
     fn widest(&self, kernel: &Kernel, zeros: u32, next: usize) -> Option<(Type, Range<usize>)> {
         let first = self.narrow.get(next)?;
         let zeros = zeros.min(first.mem.offset.trailing_zeros());
@@ -173,8 +168,7 @@ impl Search<'_> {
         })
     }
 
-    /// Returns `true` if the target has the wide access, and the ops that split or assemble its
-    /// value.
+    /// Returns `true` if the target has the wide access, and the ops that split or assemble its value.
     fn has(&self, kernel: &Kernel, ty: Type, narrow: &[NarrowAccess]) -> bool {
         narrow.iter().all(|narrow| match (kernel.insts[narrow.inst].op, value_type(kernel, narrow.inst)) {
             (Op::Load, Some(part)) => self.legality.is_native(Op::Load, ty) && self.legality.is_native(Op::Split, part),

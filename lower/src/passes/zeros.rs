@@ -8,8 +8,7 @@ const ALL: u32 = 64;
 /// Maximum number of definitions that the analysis of one address visits.
 const MAX_LOOKED_AT: u32 = 64;
 
-/// Counts the low zero bits of the values of one kernel. The control flow of the kernel must not
-/// change.
+/// Counts the low zero bits of the values of one kernel. The control flow of the kernel must not change.
 #[derive(Default)]
 pub(super) struct LowZeros {
     /// Control-flow graph, which is computed when the first block parameter is analysed.

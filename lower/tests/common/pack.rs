@@ -6,8 +6,7 @@ use halfbyte_ir::{Kernel, Lanes, Legality, ParamKind, Refusal, Type};
 use halfbyte_lower::trial::target;
 use halfbyte_lower::{Context, LowerError, Pipeline};
 
-/// Numbers of items in a launch: none, less than a group, one group, and several groups with an
-/// incomplete last one.
+/// Numbers of items in a launch: none, less than a group, one group, and several groups with an incomplete last one.
 pub const COUNTS: [u32; 8] = [0, 1, 2, 3, 5, 16, 17, 1000];
 
 /// Returns a target that has all ops and whose items share vectors.
@@ -70,16 +69,14 @@ pub fn outcome(kernel: &Kernel, items: u32, arguments: &[Vec<u8>]) -> Result<Vec
     }
 }
 
-/// Asserts that two kernels compute the same results on random data. Returns the number of launches
-/// without a fault.
+/// Asserts that two kernels compute the same results on random data. Returns the number of launches without a fault.
 pub fn same(before: &Kernel, after: &Kernel, an_item: u32, seed: u64) -> usize {
     let mut random = Random(seed);
     let is_good = |items: &u32| same_on(before, after, *items, &arguments(before, *items, an_item, &mut random));
     COUNTS.iter().copied().filter(is_good).count()
 }
 
-/// Asserts that two kernels compute the same results for these arguments. Returns `true` if there
-/// is no fault.
+/// Asserts that two kernels compute the same results for these arguments. Returns `true` if there is no fault.
 pub fn same_on(before: &Kernel, after: &Kernel, items: u32, arguments: &[Vec<u8>]) -> bool {
     let (expected, found) = (outcome(before, items, arguments), outcome(after, items, arguments));
     if expected == found {

@@ -61,9 +61,8 @@ impl Runner for Items<'_, '_, '_> {
     }
 }
 
-/// Runs the items of a group. `first` is the number, in the launch, of the group's first item. The
-/// allocations in `slots` are reused from the previous group. An error holds the number of the
-/// faulting item.
+/// Runs the items of a group. `first` is the number, in the launch, of the group's first item. The allocations in
+/// `slots` are reused from the previous group. An error holds the number of the faulting item.
 pub(super) fn run_group(
     code: &DecodedKernel,
     shape: &Shape,

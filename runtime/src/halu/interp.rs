@@ -1,11 +1,10 @@
-//! Interpreter of HALU code. It runs each work item from its first instruction to EXIT or to a
-//! collective operation of its group ([`super::group`]).
+//! Interpreter of HALU code. It runs each work item from its first instruction to EXIT or to a collective operation of
+//! its group ([`super::group`]).
 //!
-//! Items that do not synchronise are independent. Only the reported trap depends on their order:
-//! the trap of the lowest item is reported. An item may also have its own uniform registers. On the
-//! machine, R2UR reads the register of the lowest active item; the interpreter reads the register
-//! of the item itself. Both agree for every valid program, because valid programs write only
-//! uniform values to uniform registers.
+//! Items that do not synchronise are independent. Only the reported trap depends on their order: the trap of the lowest
+//! item is reported. An item may also have its own uniform registers. On the machine, R2UR reads the register of the
+//! lowest active item; the interpreter reads the register of the item itself. Both agree for every valid program,
+//! because valid programs write only uniform values to uniform registers.
 
 use arrayvec::ArrayVec;
 use halfbyte_isa::atomic::{AtomicOp, apply_atomic_to_registers};
@@ -58,8 +57,7 @@ pub(super) fn run<const MEETS: bool>(
             Some(&Word::Undefined(word)) => {
                 return Err(fault(TrapKind::Undefined { word, bytes: size_of::<u128>() as u32 }).into());
             }
-            // Unreachable: a loaded kernel has at least one instruction, and each step below checks
-            // the next address.
+            // Unreachable: a loaded kernel has at least one instruction, and each step below checks the next address.
             None => return Err(fault(TrapKind::RanPastEnd).into()),
         };
         stats.instructions += 1;
@@ -103,8 +101,7 @@ pub(super) fn run<const MEETS: bool>(
     }
 }
 
-/// Writes the results of a collective operation to an item's registers, and advances the item past
-/// the instruction.
+/// Writes the results of a collective operation to an item's registers, and advances the item past the instruction.
 pub(super) fn resume(words: &[Word], progress: &mut Progress, registers: &mut Registers, values: [u64; 2]) {
     if let Some(Word::Inst(inst)) = words.get(progress.address)
         && let Some(write) = collective_result(inst, values)

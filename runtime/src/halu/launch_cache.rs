@@ -42,9 +42,8 @@ impl LaunchCache {
         LAST.try_with(take).ok().flatten()
     }
 
-    /// Caches the state for this thread's next launch of the same kernel. A state that does not
-    /// permit a relaunch is dropped. If the cache is full, the least recently used state is
-    /// evicted.
+    /// Caches the state for this thread's next launch of the same kernel. A state that does not permit a relaunch is
+    /// dropped. If the cache is full, the least recently used state is evicted.
     pub(super) fn leave_to_thread(self: Box<LaunchCache>) {
         if self.repeat.is_none() {
             return;
@@ -60,8 +59,7 @@ impl LaunchCache {
         let _ = LAST.try_with(keep);
     }
 
-    /// Writes the number of items, the group size and the number of groups of a launch to constant
-    /// bank 0.
+    /// Writes the number of items, the group size and the number of groups of a launch to constant bank 0.
     pub(super) fn launch(&mut self, items: u32, shape: &Shape) {
         if self.shape == Some(*shape) {
             return;

@@ -11,8 +11,7 @@ pub(super) struct Memory<'a> {
     pub buffers: Buffers<'a>,
     /// Local memory of the running item.
     pub local: Vec<u8>,
-    /// Size in bytes of the scratch memory that the kernel declares. Scratch memory lies at the
-    /// start of local memory.
+    /// Size in bytes of the scratch memory that the kernel declares. Scratch memory lies at the start of local memory.
     pub scratch_bytes: usize,
     /// Shared memory of the running group.
     pub shared: Vec<u8>,

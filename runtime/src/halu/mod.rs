@@ -77,8 +77,7 @@ const MAX_LAUNCHED_SHARED: u32 = 1 << 20;
 #[derive(Clone, Debug)]
 pub(crate) struct DecodedKernel {
     words: Vec<Word>,
-    /// Number of general registers that the code uses: the highest register number plus one, RZ
-    /// excluded.
+    /// Number of general registers that the code uses: the highest register number plus one, RZ excluded.
     gprs: usize,
     /// `true` if the kernel must run group by group: its items synchronise, share memory, or read
     /// memory that other items may write at the same time.
@@ -196,9 +195,8 @@ impl DecodedKernel {
         }
     }
 
-    /// Fills constant bank 0 with the arguments in `scalars`. The numbers of items and groups are
-    /// written later. The size of the bank is rounded up, because code reads constants as 32-bit
-    /// words.
+    /// Fills constant bank 0 with the arguments in `scalars`. The numbers of items and groups are written later. The
+    /// size of the bank is rounded up, because code reads constants as 32-bit words.
     fn fill(&self, constants: &mut Vec<u8>, kernel: &Kernel, scalars: &[u128]) {
         let signature = kernel.signature();
         if constants.is_empty() {
@@ -270,8 +268,7 @@ impl DecodedKernel {
         Ok(stats)
     }
 
-    /// Runs the groups of a launch in order. Each group has `size` items and `bytes` bytes of
-    /// shared memory.
+    /// Runs the groups of a launch in order. Each group has `size` items and `bytes` bytes of shared memory.
     fn run_groups(
         &self,
         kernel: &Kernel,
@@ -296,8 +293,7 @@ impl DecodedKernel {
     }
 }
 
-/// Returns `true` if an item may poll memory: a loop contains a load whose value another item's
-/// store can change.
+/// Returns `true` if an item may poll memory: a loop contains a load whose value another item's store can change.
 fn may_poll(words: &[Word]) -> bool {
     // A loop that contains an instruction has a backward branch. This branch starts at or after the
     // instruction, and its target is at or before the instruction.

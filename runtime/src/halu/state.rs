@@ -8,9 +8,8 @@ use super::memory::{Memory, MemorySpace};
 use halfbyte_isa::halu::special::Special;
 use halfbyte_isa::trap::TrapKind;
 
-/// All register files of one work item. All registers are zero when the item starts. The entries of
-/// constant registers (RZ, URZ, PT) are unused, because instructions neither read nor write these
-/// entries.
+/// All register files of one work item. All registers are zero when the item starts. The entries of constant registers
+/// (RZ, URZ, PT) are unused, because instructions neither read nor write these entries.
 #[derive(Clone, PartialEq)]
 pub(super) struct Registers {
     gprs: [u32; 256],

@@ -50,8 +50,7 @@ pub(super) struct Registers {
 }
 
 impl Registers {
-    /// Resets the registers for the start of a body. If `is_watched`, all registers become
-    /// undefined.
+    /// Resets the registers for the start of a body. If `is_watched`, all registers become undefined.
     fn clear(&mut self, code: &FunctionBody<'_>, is_watched: bool) {
         self.held.clear();
         self.held.resize(code.types.len(), 0);
@@ -87,8 +86,7 @@ struct Frame<'p> {
     /// Locations of the parameters and results of a function; `None` for a kernel.
     passed: Option<&'p FunctionCode>,
     registers: Registers,
-    /// Index of the next instruction. While the body waits for a called function, the index of the
-    /// call.
+    /// Index of the next instruction. While the body waits for a called function, the index of the call.
     next: usize,
     /// Address of the stack's top before this frame was allocated.
     before: u64,
@@ -245,8 +243,7 @@ impl<'p> Thread<'p> {
         self.frame.registers.set(reg, value, &self.frame.code.types);
     }
 
-    /// Writes the results of a collective operation to registers, and advances the thread past the
-    /// instruction.
+    /// Writes the results of a collective operation to registers, and advances the thread past the instruction.
     pub(super) fn resume(&mut self, results: &[(Reg, u64)]) {
         results.iter().for_each(|&(reg, value)| self.set(reg, value));
         self.frame.next += 1;
@@ -266,8 +263,7 @@ impl<'p> Thread<'p> {
         Ok(work.add(1)?)
     }
 
-    /// Runs the thread until it ends, waits or yields. The end of a body has the same effect as
-    /// `ret`.
+    /// Runs the thread until it ends, waits or yields. The end of a body has the same effect as `ret`.
     pub(super) fn run(
         &mut self,
         program: &'p Program<'p>,
@@ -531,8 +527,7 @@ impl Values for VariadicArgs<'_, '_> {
     }
 }
 
-/// Executes a built-in function, one that the CUDA driver provides on a GPU. Returns the function's
-/// result.
+/// Executes a built-in function, one that the CUDA driver provides on a GPU. Returns the function's result.
 fn do_builtin(
     builtin: Builtin,
     values: &[Value<u32>],

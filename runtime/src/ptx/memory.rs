@@ -195,9 +195,8 @@ impl<'a> Memory<'a> {
         }
     }
 
-    /// Copies `bytes` bytes from global to shared memory, as `cp.async` does. Only the first
-    /// `taken` bytes are read; the other bytes are filled with zeros. `inst` is the address of the
-    /// `cp.async` instruction.
+    /// Copies `bytes` bytes from global to shared memory, as `cp.async` does. Only the first `taken` bytes are read;
+    /// the other bytes are filled with zeros. `inst` is the address of the `cp.async` instruction.
     pub(super) fn copy(
         &mut self,
         from: Location<u32>,

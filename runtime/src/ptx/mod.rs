@@ -212,12 +212,10 @@ pub struct Launch<'a, 'b> {
     pub budget: u64,
     /// The engine that runs the launch.
     pub engine: Engine,
-    /// Watchdog that ends the launch when a limit is exceeded or the launch is cancelled. Engine
-    /// `cuda` ignores it.
+    /// Watchdog that ends the launch when a limit is exceeded or the launch is cancelled. Engine `cuda` ignores it.
     pub watchdog: Option<&'a Watchdog>,
-    /// Enables detection of races, and of reads of uninitialised shared memory and registers, in
-    /// the interpreter. Detection takes 28 bytes of memory for each accessed byte and 40 bytes for
-    /// each register of an item.
+    /// Enables detection of races, and of reads of uninitialised shared memory and registers, in the interpreter.
+    /// Detection takes 28 bytes of memory for each accessed byte and 40 bytes for each register of an item.
     pub races: bool,
     /// The order in which the interpreter runs the threads of a block, and the blocks. With any
     /// other order than the default, the launch runs in the interpreter.
@@ -280,8 +278,7 @@ pub enum LoadError {
         /// Number of variables for which addresses are available.
         most: usize,
     },
-    /// An instruction accesses a parameter or variable at an offset that is not a multiple of the
-    /// access size.
+    /// An instruction accesses a parameter or variable at an offset that is not a multiple of the access size.
     #[error("{}:{}: `{instruction}` is misaligned: the offset must be a multiple of {bytes}", loc.line, loc.column)]
     Misaligned {
         /// The instruction text.
@@ -446,12 +443,11 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// Loads a kernel from parsed PTX text. `source` is the file name that traps report. The
-    /// kernel's module-scope variables keep their contents between launches.
+    /// Loads a kernel from parsed PTX text. `source` is the file name that traps report. The kernel's module-scope
+    /// variables keep their contents between launches.
     ///
     /// # Errors
-    /// Returns an error if the text has no kernel `name`, or if the kernel accesses memory beyond a
-    /// parameter.
+    /// Returns an error if the text has no kernel `name`, or if the kernel accesses memory beyond a parameter.
     pub fn load(text: &ParsedFile, name: &str, source: impl Into<String>) -> Result<Kernel, LoadError> {
         Kernel::load_with(text, name, source, &Globals::default())
     }
@@ -459,8 +455,7 @@ impl Kernel {
     /// Loads a kernel whose module-scope variables are shared with other kernels through `globals`.
     ///
     /// # Errors
-    /// Returns an error if the text has no kernel of this name, or if the kernel accesses memory
-    /// beyond a parameter.
+    /// Returns an error if the text has no kernel of this name, or if the kernel accesses memory beyond a parameter.
     pub fn load_with(
         text: &ParsedFile,
         name: &str,
@@ -549,26 +544,23 @@ impl Kernel {
         self.run(&order, &mut memory)
     }
 
-    /// Launches the kernel on the memory of the process: the kernel receives raw pointers.
-    /// Module-scope variables keep their contents between launches; their addresses are outside the
-    /// address space of processes.
+    /// Launches the kernel on the memory of the process: the kernel receives raw pointers. Module-scope variables keep
+    /// their contents between launches; their addresses are outside the address space of processes.
     ///
-    /// Generic addresses from 2^36 to 5 * 2^36 denote local, parameter and shared memory, so
-    /// buffers must not lie in this range. No operating system tested so far places memory there by
-    /// default.
+    /// Generic addresses from 2^36 to 5 * 2^36 denote local, parameter and shared memory, so buffers must not lie in
+    /// this range. No operating system tested so far places memory there by default.
     ///
-    /// Native code runs many work items in parallel, as a GPU does. The result of an unsynchronised
-    /// read of memory that another item writes is unspecified.
+    /// Native code runs many work items in parallel, as a GPU does. The result of an unsynchronised read of memory that
+    /// another item writes is unspecified.
     ///
     /// # Errors
-    /// Returns an error before any item runs if the arguments do not fit the parameters. After a
-    /// trap the memory holds no valid result.
+    /// Returns an error before any item runs if the arguments do not fit the parameters. After a trap the memory holds
+    /// no valid result.
     ///
     /// # Safety
-    /// Until the launch ends, all memory that `memory` permits must be valid for reads, and for
-    /// writes if the kernel stores to it. No other code may write memory that the kernel accesses,
-    /// or read memory that the kernel writes. If `memory` is [unbounded](HostMemory::unbounded),
-    /// this applies to all memory that the kernel accesses.
+    /// Until the launch ends, all memory that `memory` permits must be valid for reads, and for writes if the kernel
+    /// stores to it. No other code may write memory that the kernel accesses, or read memory that the kernel writes. If
+    /// `memory` is [unbounded](HostMemory::unbounded), this applies to all memory that the kernel accesses.
     pub unsafe fn launch_on_host(&self, launch: HostLaunch<'_>) -> Result<Stats, LaunchError> {
         let HostLaunch { shape, args, memory: host, budget, engine, watchdog, print } = launch;
         let items = self.items_of(&shape)?;

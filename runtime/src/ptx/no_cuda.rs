@@ -1,5 +1,4 @@
-//! Stub of engine `cuda` for builds without feature `cuda`. Every use fails with
-//! [`Unavailable::NotBuilt`].
+//! Stub of engine `cuda` for builds without feature `cuda`. Every use fails with [`Unavailable::NotBuilt`].
 
 use halfbyte_abi::Shape;
 use halfbyte_isa::ptx::module::{Kernel, TargetName};

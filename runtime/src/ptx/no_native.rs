@@ -1,5 +1,4 @@
-//! Stub of the native engine for builds without feature `jit`. Every launch in native code fails
-//! with an error.
+//! Stub of the native engine for builds without feature `jit`. Every launch in native code fails with an error.
 
 use std::num::NonZero;
 

@@ -40,8 +40,7 @@ struct Conversion {
     bytes: u32,
 }
 
-/// Formats arguments as the template requires. Returns the text and the number of converted
-/// arguments.
+/// Formats arguments as the template requires. Returns the text and the number of converted arguments.
 pub(super) fn format(template: &str, values: &mut impl Values) -> (String, u32) {
     let (mut out, mut shown) = (String::new(), 0);
     let mut rest = template;
@@ -110,8 +109,7 @@ fn conversion<'t>(text: &'t str, values: &mut impl Values) -> Option<(char, Conv
     }
 }
 
-/// Parses a number in a conversion specification, a width or a precision. `*` reads the next
-/// argument.
+/// Parses a number in a conversion specification, a width or a precision. `*` reads the next argument.
 fn number(rest: &mut &str, values: &mut impl Values) -> Option<i64> {
     if let Some(behind) = rest.strip_prefix('*') {
         *rest = behind;
@@ -127,8 +125,7 @@ fn limited(number: i64) -> usize {
     usize::try_from(number.unsigned_abs()).map_or(MOST, |number| number.min(MOST))
 }
 
-/// Formats the next argument by a conversion specification. Returns `None` for an unknown
-/// conversion character.
+/// Formats the next argument by a conversion specification. Returns `None` for an unknown conversion character.
 fn converted(kind: char, how: Conversion, values: &mut impl Values) -> Option<String> {
     Some(match kind {
         'd' | 'i' => {
@@ -183,8 +180,7 @@ fn sign(negative: bool, how: Conversion) -> &'static str {
     }
 }
 
-/// Pads an integer with leading zeros to the precision. The number 0 has no digits if the precision
-/// is 0.
+/// Pads an integer with leading zeros to the precision. The number 0 has no digits if the precision is 0.
 fn digits(text: String, how: Conversion) -> String {
     match how.precision {
         Some(0) if text == "0" => String::new(),
@@ -211,8 +207,7 @@ fn scientific(magnitude: f64, precision: usize) -> String {
     format!("{mantissa}e{sign}{:02}", exponent.unsigned_abs())
 }
 
-/// Formats a float for `%g`: in fixed or scientific notation, depending on the exponent, and
-/// without trailing zeros.
+/// Formats a float for `%g`: in fixed or scientific notation, depending on the exponent, and without trailing zeros.
 fn shortest(magnitude: f64, how: Conversion) -> String {
     let precision = how.precision.unwrap_or(DIGITS).max(1);
     let rounded = format!("{magnitude:.*e}", precision - 1);

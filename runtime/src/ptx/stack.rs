@@ -1,5 +1,4 @@
-//! Local memory of a PTX thread: the stack frames of its calls, and the memory that `alloca`
-//! allocates.
+//! Local memory of a PTX thread: the stack frames of its calls, and the memory that `alloca` allocates.
 
 use halfbyte_isa::ptx::module::LOCAL_START;
 use halfbyte_isa::ptx::types::MAX_LOCAL;
@@ -30,8 +29,7 @@ impl Stack {
         LOCAL_START + self.bytes.len() as u64
     }
 
-    /// Allocates `bytes` bytes, filled with zeros, at an address that is a multiple of `align`.
-    /// Returns the address.
+    /// Allocates `bytes` bytes, filled with zeros, at an address that is a multiple of `align`. Returns the address.
     pub(super) fn take(&mut self, bytes: u64, align: u32) -> Result<u64, TrapKind> {
         let start = self.top().next_multiple_of(u64::from(align).max(1));
         let end = start.saturating_add(bytes);
@@ -42,8 +40,7 @@ impl Stack {
         Ok(start)
     }
 
-    /// Frees all memory from address `top` on. Returns `false` if `top` is not an address in the
-    /// stack.
+    /// Frees all memory from address `top` on. Returns `false` if `top` is not an address in the stack.
     pub(super) fn truncate(&mut self, top: u64) -> bool {
         let is_within = (LOCAL_START..=self.top()).contains(&top);
         if is_within {

@@ -17,8 +17,7 @@ use smallvec::SmallVec;
 use super::interp::{Registers, View};
 use halfbyte_isa::trap::{TrapKind, Unwritten};
 
-/// The first read of an unwritten register or carry flag, from which undefined bits were
-/// propagated.
+/// The first read of an unwritten register or carry flag, from which undefined bits were propagated.
 #[derive(Clone)]
 struct Origin {
     /// Address of the reading instruction in the program.
@@ -61,8 +60,7 @@ impl Undefined {
         self.registers.get(reg.0 as usize).unwrap_or(&NONE)
     }
 
-    /// Returns the origin of the undefined bits in `reg`, which the instruction at address `number`
-    /// reads.
+    /// Returns the origin of the undefined bits in `reg`, which the instruction at address `number` reads.
     fn origin(&self, reg: Reg, body: &Body, number: usize) -> Origin {
         let own = || match reg {
             Reg::CARRY => Unwritten::Carry,
@@ -177,8 +175,7 @@ pub(super) fn propagate(inst: &Inst, number: usize, view: &View<'_>) -> Result<U
     Ok(found.into_iter().map(of_width).collect())
 }
 
-/// Returns the undefined bits of a call's arguments, keyed by the parameter registers of the called
-/// function.
+/// Returns the undefined bits of a call's arguments, keyed by the parameter registers of the called function.
 pub(super) fn passed(inst: &Inst, number: usize, view: &View<'_>, params: &[FormalLocation]) -> UndefinedWrites {
     let Some(undefined) = view.registers().undefined.as_ref() else { return UndefinedWrites::new() };
     let operands = inst.registers().filter(|(role, reg)| *role != OperandRole::Def && undefined.get(*reg).bits != 0);

@@ -49,8 +49,7 @@ pub(super) struct Variables {
 }
 
 impl Variables {
-    /// Collects the variables that a kernel uses. Initialises each variable that `globals` does not
-    /// contain yet.
+    /// Collects the variables that a kernel uses. Initialises each variable that `globals` does not contain yet.
     pub(super) fn new(module: &Module, entry: &Entry, globals: &Globals) -> Variables {
         let (numbers, first) = (entry.used_variables(), first_of(module));
         let variables = Variables { numbers, first, globals: globals.clone() };
@@ -67,8 +66,7 @@ impl Variables {
         self.numbers.binary_search(&number).ok().map(|_| self.first + number as usize)
     }
 
-    /// Locks and returns the contents of all variables in `globals`. A launch holds the lock until
-    /// it ends.
+    /// Locks and returns the contents of all variables in `globals`. A launch holds the lock until it ends.
     pub(super) fn lock_contents(&self) -> MutexGuard<'_, VariableContents> {
         self.globals.held.lock().unwrap_or_else(PoisonError::into_inner)
     }

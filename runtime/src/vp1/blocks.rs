@@ -1,6 +1,5 @@
-//! Copies of a few kilobytes within the caches, between buffers and the data store of a tile. On
-//! some computers the C library copies 2 to 4 KiB by `rep movsb` and `rep stosb`, which take twice
-//! as long as loops of vector instructions.
+//! Copies of a few kilobytes within the caches, between buffers and the data store of a tile. On some computers the C
+//! library copies 2 to 4 KiB by `rep movsb` and `rep stosb`, which take twice as long as loops of vector instructions.
 
 use std::hint::black_box;
 

@@ -13,8 +13,7 @@ use halfbyte_isa::trap::{Access, Fault, Space, TrapKind};
 /// The bits of an address register `$a` that hold the address.
 const ADDRESS: u32 = 0xffff;
 
-/// Copier between buffers and the data store of one tile. The streams of the plan are sorted by
-/// data store address.
+/// Copier between buffers and the data store of one tile. The streams of the plan are sorted by data store address.
 pub(super) struct Copier<'a> {
     pub plan: &'a Tiling,
     pub tile: Tile,
@@ -25,13 +24,11 @@ pub(super) struct Copier<'a> {
 pub(super) struct Stop {
     /// First item of the group in which the program stopped.
     pub item: u32,
-    /// The address registers `$a`. Each holds the data store address of the next element of a
-    /// stream.
+    /// The address registers `$a`. Each holds the data store address of the next element of a stream.
     pub cursors: [u32; 32],
 }
 
-/// One access of the program, made by consecutive items, whose elements are contiguous in the
-/// stream.
+/// One access of the program, made by consecutive items, whose elements are contiguous in the stream.
 #[derive(Clone, Copy)]
 struct AccessRow<'a> {
     stream: &'a Stream,
@@ -59,8 +56,7 @@ impl AccessRow<'_> {
         self.at(item.wrapping_mul(self.scale).wrapping_add(self.index))
     }
 
-    /// Returns the buffer address for a byte offset, which excludes the constant offset of the
-    /// stream.
+    /// Returns the buffer address for a byte offset, which excludes the constant offset of the stream.
     fn at(&self, offset: u32) -> u64 {
         self.base.wrapping_add(offset.into()).wrapping_add_signed(self.stream.offset.into())
     }
@@ -81,8 +77,7 @@ impl AccessRow<'_> {
         u32::try_from(last).is_ok().then_some(self.scale)
     }
 
-    /// Returns the buffer address and the byte count of all accesses together, if the accesses are
-    /// contiguous.
+    /// Returns the buffer address and the byte count of all accesses together, if the accesses are contiguous.
     fn byte_range(&self) -> Option<(u64, usize)> {
         (self.stride() == Some(self.stream.bytes))
             .then(|| (self.address(self.first), self.bytes() * self.count as usize))
@@ -143,9 +138,8 @@ pub(super) fn bulk_copies(plan: &Tiling, buffers: &Buffers<'_>) -> Option<SmallV
 }
 
 impl<'a> Copier<'a> {
-    /// Fills the data store: the program's image at its start, then the input streams, and zeros
-    /// elsewhere. An element whose access is invalid becomes zero. Returns the number of bytes
-    /// copied from buffers.
+    /// Fills the data store: the program's image at its start, then the input streams, and zeros elsewhere. An element
+    /// whose access is invalid becomes zero. Returns the number of bytes copied from buffers.
     pub(super) fn fill(&mut self, image: &[u8], buffers: &Buffers<'_>) -> u64 {
         if let Some(moves) = self.plan.moves(self.tile) {
             return moves.fill(self.store, image, self.tile, buffers);
@@ -327,8 +321,7 @@ impl<'a> Copier<'a> {
         row.at(offset.map_or(0, |&bytes| u32::from_le_bytes(bytes)))
     }
 
-    /// Returns the accesses of a visit in ascending order of the items, as rows of consecutive
-    /// items.
+    /// Returns the accesses of a visit in ascending order of the items, as rows of consecutive items.
     fn rows(&self, visit: &ItemAccess) -> impl Iterator<Item = AccessRow<'a>> + use<'a> {
         let (plan, tile, visit) = (self.plan, self.tile, *visit);
         let stream = plan.streams().get(visit.stream);

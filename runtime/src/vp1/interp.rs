@@ -51,8 +51,7 @@ impl Bundles {
         self.bundles.get(number)
     }
 
-    /// Returns the address of a bundle, or the end address of the program if there is no such
-    /// bundle.
+    /// Returns the address of a bundle, or the end address of the program if there is no such bundle.
     fn address(&self, number: usize) -> u32 {
         self.get(number).map_or(self.words, |(address, _)| *address)
     }
@@ -94,9 +93,8 @@ pub(super) struct ProgramRun<'a> {
     /// Number of times that the branch to the next group was taken. The branch counts at most once
     /// for each group, and each counted branch resets the budget.
     pub done: u32,
-    /// Number of executed bundles. The field is not adjacent to [`Run::backward`], because both are
-    /// stored separately. A combined load of adjacent fields would miss store forwarding and wait
-    /// for all previous stores.
+    /// Number of executed bundles. The field is not adjacent to [`Run::backward`], because both are stored separately.
+    /// A combined load of adjacent fields would miss store forwarding and wait for all previous stores.
     pub issued: u64,
     /// Maximum number of backward branches per group.
     pub budget: u64,

@@ -1,11 +1,10 @@
-//! Execution of VP1 kernels: a launch is divided into tiles of work items, and the program runs
-//! once for each tile ([`halfbyte_isa::stream`]).
+//! Execution of VP1 kernels: a launch is divided into tiles of work items, and the program runs once for each tile
+//! ([`halfbyte_isa::stream`]).
 //!
-//! Invalid accesses of an item are detected only before or after the program runs on the item's
-//! tile. While the program runs, data from invalid accesses is zero. The trap of the lowest item
-//! must be reported. All accesses of the tile are therefore checked after the program has ended,
-//! when the guards are known. Results are copied out only after that check. If the program stopped
-//! in a group, only the accesses of this group that the program had executed are checked.
+//! Invalid accesses of an item are detected only before or after the program runs on the item's tile. While the program
+//! runs, data from invalid accesses is zero. The trap of the lowest item must be reported. All accesses of the tile are
+//! therefore checked after the program has ended, when the guards are known. Results are copied out only after that
+//! check. If the program stopped in a group, only the accesses of this group that the program had executed are checked.
 
 mod blocks;
 mod copy;
@@ -304,8 +303,7 @@ struct TileRunner<'a> {
     order: LaunchOptions<'a>,
 }
 
-/// The result of the program on a tile: the fault of the lowest faulting item with that item's
-/// number, if any.
+/// The result of the program on a tile: the fault of the lowest faulting item with that item's number, if any.
 type TileResult = Result<Option<Box<(u32, Fault)>>, Exceeded>;
 
 /// Parameters of all tiles with the same number of items.
@@ -351,12 +349,10 @@ impl TileRunner<'_> {
         run_each(self.order.pool, slots.chunks_mut(share), run);
     }
 
-    /// Runs the program on a tile, leaves the results in the data store, and adds to the
-    /// statistics.
+    /// Runs the program on a tile, leaves the results in the data store, and adds to the statistics.
     ///
-    /// The statistics are not part of the return value. Counters that were stored one by one would
-    /// then be moved together, which misses store forwarding and waits for all stores of the
-    /// copies.
+    /// The statistics are not part of the return value. Counters that were stored one by one would then be moved
+    /// together, which misses store forwarding and waits for all stores of the copies.
     fn run(&self, processor: &mut Processor, tile: Tile, buffers: &Buffers<'_>, stats: &mut Stats) -> TileResult {
         let TileRunner { code, plan, sizes: [whole, last], order } = self;
         stats.bytes_in += Copier { plan, tile, store: processor.store() }.fill(&code.tiles.image, buffers);
@@ -404,8 +400,7 @@ fn set(m: &mut [u32; 64], number: usize, word: u32) {
     }
 }
 
-/// Runs the program in the interpreter. Only the part of the data store below `end` is copied in
-/// and out.
+/// Runs the program in the interpreter. Only the part of the data store below `end` is copied in and out.
 #[inline(never)]
 fn interpret(
     m: impl FnOnce(&mut [u32; 64]),

@@ -102,8 +102,7 @@ impl BulkCopies {
                 copied += held.len() as u64;
             }
         }
-        // The tile's range of the output buffer is prefetched, because the results are written to
-        // it.
+        // The tile's range of the output buffer is prefetched, because the results are written to it.
         let written = self.writes.first().and_then(|(of, _)| {
             let held = buffers.0.get(of.buffer)?.as_ref()?;
             held.bytes().get(of.of(tile))

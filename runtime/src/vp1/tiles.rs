@@ -49,8 +49,7 @@ pub(super) struct Tiling {
     /// The bulk copies for full tiles and for the last tile. `None` unless all accesses of the
     /// launch are contiguous and known to be valid.
     moves: Option<[BulkCopies; 2]>,
-    /// The `out` buffers that the bulk copies overwrite completely. They need not be filled with
-    /// zeros before.
+    /// The `out` buffers that the bulk copies overwrite completely. They need not be filled with zeros before.
     pub covered: OverwrittenBuffers,
 }
 
@@ -253,14 +252,12 @@ impl Tiling {
         items.div_ceil(self.group)
     }
 
-    /// Returns `true` if a tile is full, that is, if it has the number of items of all tiles but
-    /// the last.
+    /// Returns `true` if a tile is full, that is, if it has the number of items of all tiles but the last.
     pub(super) fn is_whole(&self, tile: Tile) -> bool {
         tile.items == self.tile_items
     }
 
-    /// Returns the number of items and the layout of full tiles, and of a last tile with fewer
-    /// items.
+    /// Returns the number of items and the layout of full tiles, and of a last tile with fewer items.
     pub(super) fn sizes(&self) -> [(u32, &StreamLayout); 2] {
         let [whole, last] = &self.places;
         let left = self.items.checked_rem(self.tile_items).unwrap_or(0);

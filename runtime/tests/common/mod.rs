@@ -12,8 +12,7 @@ use halfbyte_runtime::{Arg, Engine, Kernel, Launch, LaunchError, Program, Stats,
 pub const MACHINES: [&dyn halfbyte_runtime::Machine; 3] =
     [&halfbyte_runtime::Halu, &halfbyte_runtime::Vp1, &halfbyte_runtime::Ptx];
 
-/// Parses parameters in the syntax of kernels, such as `a: f16x2`, `x: in i32` or `y: inout
-/// may_alias i32`.
+/// Parses parameters in the syntax of kernels, such as `a: f16x2`, `x: in i32` or `y: inout may_alias i32`.
 pub fn params(text: &str) -> Vec<Param> {
     let param = |text: &str| {
         let (name, kind) = text.split_once(": ").unwrap();
@@ -39,8 +38,7 @@ pub fn params(text: &str) -> Vec<Param> {
     text.split(", ").filter(|text| !text.is_empty()).map(param).collect()
 }
 
-/// Assembles a kernel. The source location of an instruction word is its line of the assembly,
-/// column 5.
+/// Assembles a kernel. The source location of an instruction word is its line of the assembly, column 5.
 pub fn code(name: &str, parameters: &str, local_bytes: u32, asm: &str) -> KernelCode {
     let program = assemble(asm).unwrap_or_else(|errors| panic!("{errors:?}"));
     let loc = |&line: &usize| Loc { line: line as u32, column: 5 };

@@ -7,9 +7,8 @@ use halfbyte_isa::stream::{AccessSite, Affine, AffineVariable, Step, Stream, Str
 use halfbyte_isa::vp1::{Unit, read_word};
 use halfbyte_runtime::Program;
 
-/// Assembles bundles, one for each line of text, with instructions separated by `|`. Units without
-/// an instruction get a nop. Each bundle thus fills a line of four instruction words, and bundle k
-/// begins at word 4k.
+/// Assembles bundles, one for each line of text, with instructions separated by `|`. Units without an instruction get a
+/// nop. Each bundle thus fills a line of four instruction words, and bundle k begins at word 4k.
 pub fn words(bundles: &str) -> Vec<u32> {
     let lines = bundles.lines().map(str::trim).filter(|line| !line.is_empty());
     let mut words = Vec::new();

@@ -37,8 +37,7 @@ pub extern "C" fn check() -> i32 {
     })
 }
 
-/// Returns the start of the message of the last failed check. The memory is valid until the next
-/// call of [`check()`].
+/// Returns the start of the message of the last failed check. The memory is valid until the next call of [`check()`].
 #[unsafe(no_mangle)]
 pub extern "C" fn message() -> *const u8 {
     held(&MESSAGE).as_ptr()

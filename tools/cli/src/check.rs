@@ -19,29 +19,27 @@ use super::numbers::mismatch;
 use super::output::{mention, render, say, summarise};
 use super::{AliasArgs, Done, EngineName, Failure, Message, SmArgs, interrupt, watch};
 
-/// Runs kernel files on the evaluator and on all targets of their run lines, and compares the
-/// results bit for bit
+/// Runs kernel files on the evaluator and on all targets of their run lines, and compares the results bit for bit
 ///
-/// For a PTX file with several kernels, each kernel has a line of its own. It shows the state of
-/// the kernel: `refused`, with the position and the reason; `read`; `run`, if its launches
-/// completed; or `equal`, if all results are equal. A refused kernel does not prevent the launches
-/// of the other kernels. The file fails, unless a line `// refuse: ptx: TEXT` expects each reason.
+/// For a PTX file with several kernels, each kernel has a line of its own. It shows the state of the kernel: `refused`,
+/// with the position and the reason; `read`; `run`, if its launches completed; or `equal`, if all results are equal. A
+/// refused kernel does not prevent the launches of the other kernels. The file fails, unless a line `// refuse: ptx:
+/// TEXT` expects each reason.
 ///
-/// A file without run lines neither passes nor fails, and is counted separately. If engine `cuda`
-/// finds no GPU, all files are skipped, with the reason.
+/// A file without run lines neither passes nor fails, and is counted separately. If engine `cuda` finds no GPU, all
+/// files are skipped, with the reason.
 ///
-/// By default, a file may take 9 seconds, 1.5 GiB of memory and 64 MiB of buffers. If a limit is
-/// exceeded, the rest of the file is not checked.
+/// By default, a file may take 9 seconds, 1.5 GiB of memory and 64 MiB of buffers. If a limit is exceeded, the rest of
+/// the file is not checked.
 ///
-/// A run line: `; run: halu: @axpy items=2 a=2.0 x=[1.0, 3.0] y=zeros(2) -> y=[2.0, 6.0]`. The
-/// target `all` means every target. `grid=4,2 block=32,4` may replace `items=N`: blocks and threads
-/// along x, y and z.
+/// A run line: `; run: halu: @axpy items=2 a=2.0 x=[1.0, 3.0] y=zeros(2) -> y=[2.0, 6.0]`. The target `all` means every
+/// target. `grid=4,2 block=32,4` may replace `items=N`: blocks and threads along x, y and z.
 ///
-/// A result of a GPU is written with `~=`. Approximate instructions may differ from it within the
-/// bound of the PTX manual or within a tolerance: `y~=[2.0] within(rel=1e-5)`.
+/// A result of a GPU is written with `~=`. Approximate instructions may differ from it within the bound of the PTX
+/// manual or within a tolerance: `y~=[2.0] within(rel=1e-5)`.
 ///
-/// A line `; then: @KERNEL items=N ...` below a run line makes another launch. A parameter without
-/// a value keeps the last value of the parameter with that name.
+/// A line `; then: @KERNEL items=N ...` below a run line makes another launch. A parameter without a value keeps the
+/// last value of the parameter with that name.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Check {
@@ -221,8 +219,7 @@ impl Checked {
         }
     }
 
-    /// Prints the result line of the file and its errors. `width` is the width of the longest file
-    /// name.
+    /// Prints the result line of the file and its errors. `width` is the width of the longest file name.
     fn show(&self, width: usize) -> Done {
         let (name, verdict) = (&self.name, self.verdict());
         match &self.what {
@@ -335,8 +332,7 @@ impl Checked {
                     let refused = outcome.kernels.iter().filter(|kernel| kernel.is_refused());
                     let mut cases: Vec<Case> = refused.map(|kernel| self.refused_case(outcome, kernel)).collect();
                     let is_blamed = |result: &CheckResult| result.verdict == Verdict::Failed;
-                    // An error of the file itself belongs to no kernel and no launch, so it gets
-                    // its own test case.
+                    // An error of the file itself belongs to no kernel and no launch, so it gets its own test case.
                     if let Some(report) = failures
                         && cases.is_empty()
                         && !outcome.results.iter().any(is_blamed)

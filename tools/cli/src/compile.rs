@@ -57,8 +57,7 @@ pub(super) struct Compile {
     /// Output file; - is standard output
     #[arg(short, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Fuse products and sums of PTX input where PTX permits it; by default the product and the sum
-    /// are both rounded
+    /// Fuse products and sums of PTX input where PTX permits it; by default the product and the sum are both rounded
     #[arg(long)]
     contract: bool,
     /// Print each kernel after this step, to standard error
@@ -81,8 +80,7 @@ pub(super) struct Compile {
     stats: bool,
     /// Print one JSON object (docs/json/compile.schema.json)
     ///
-    /// The object has the diagnostics and the results of --stats and --time-passes, and without -o
-    /// also the output.
+    /// The object has the diagnostics and the results of --stats and --time-passes, and without -o also the output.
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -100,8 +98,7 @@ Examples:
   halfbyte compile examples/axpy.hb --target native --emit obj -o axpy.o --header axpy.h
   halfbyte compile mine.hb --target aarch64-unknown-linux-gnu --emit obj -o mine.o --header mine.rs";
 
-/// Minimum size of a source text, in bytes, for which the object file is written while kernels are
-/// still compiled.
+/// Minimum size of a source text, in bytes, for which the object file is written while kernels are still compiled.
 const LONG: usize = 1 << 18;
 
 /// Result of a compilation.
@@ -178,8 +175,7 @@ impl Compile {
         }
     }
 
-    /// Returns the number of threads. It is one if kernels are printed after steps, so that they
-    /// are printed in order.
+    /// Returns the number of threads. It is one if kernels are printed after steps, so that they are printed in order.
     fn threads(&self) -> NonZero<usize> {
         if self.print_after_all || !self.print_after.is_empty() {
             return NonZero::<usize>::MIN;
@@ -197,8 +193,7 @@ impl Compile {
             }
             TargetOption::Host(triple) => {
                 self.native.check(triple, self.emit == Emit::Obj, self.stats)?;
-                // The kernels are first compiled to HALU machine code, from which native code is
-                // generated.
+                // The kernels are first compiled to HALU machine code, from which native code is generated.
                 self.sm.only(HALU)?
             }
         };
@@ -309,8 +304,7 @@ impl Compile {
         let mut out = Vec::new();
         let mut draft = None;
         let mut counted = None;
-        // If only the output is needed, each kernel is parsed, compiled and dropped before the next
-        // one.
+        // If only the output is needed, each kernel is parsed, compiled and dropped before the next one.
         let is_alone = self.kernel.is_none() && !self.stats && !is_ptx(&name) && !is_language(&text);
         match self.emit {
             Emit::Ir => {
@@ -490,8 +484,7 @@ pub(super) fn no_kernel(module: &Module, name: &str) -> Failure {
     Failure::Call(message + &and_refused(&refused))
 }
 
-/// Returns the end of a message that lists the kernels that could not be imported, or an empty
-/// string.
+/// Returns the end of a message that lists the kernels that could not be imported, or an empty string.
 pub(super) fn and_refused(names: &[&str]) -> String {
     if names.is_empty() { String::new() } else { format!("; refused: {}", names.join(", ")) }
 }

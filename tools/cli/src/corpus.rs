@@ -28,22 +28,18 @@ use super::output::say;
 use super::routes::Comparison;
 use super::{AliasArgs, Done, Failure, Message, interrupt};
 
-/// Runs the launches of a file, and counts the launches that can be read, that run, and that give
-/// the expected results
+/// Runs the launches of a file, and counts the launches that can be read, that run, and that give the expected results
 ///
-/// Each line is a launch in the format of `halfbyte launch --json`, with its expected result.
-/// "expect" has the bytes of each buffer in hexadecimal digits, in the order of the arguments, or
-/// null for a buffer that is not compared. "error" has the kind of the error with which the launch
-/// must end.
+/// Each line is a launch in the format of `halfbyte launch --json`, with its expected result. "expect" has the bytes of
+/// each buffer in hexadecimal digits, in the order of the arguments, or null for a buffer that is not compared. "error"
+/// has the kind of the error with which the launch must end.
 ///
-/// Results are compared bit for bit unless the line gives a tolerance. "tol" has {"rel": R, "abs":
-/// A} or null for each buffer, and "dtype" its element type (f16, bf16, f32, f64, ...).
-/// Alternatively, "out_format" is the element type of all buffers. With it, "ulp" is the tolerance
-/// in units in the last place, "abs" the absolute tolerance, and "nan_any" accepts any NaN for a
-/// NaN. "kernel" or "name" is the name of the line. Other members are ignored.
+/// Results are compared bit for bit unless the line gives a tolerance. "tol" has {"rel": R, "abs": A} or null for each
+/// buffer, and "dtype" its element type (f16, bf16, f32, f64, ...). Alternatively, "out_format" is the element type of
+/// all buffers. With it, "ulp" is the tolerance in units in the last place, "abs" the absolute tolerance, and "nan_any"
+/// accepts any NaN for a NaN. "kernel" or "name" is the name of the line. Other members are ignored.
 ///
-/// Launches that cannot be read, do not run or differ are counted by reason, most frequent first,
-/// each with an example.
+/// Launches that cannot be read, do not run or differ are counted by reason, most frequent first, each with an example.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Corpus {
@@ -53,8 +49,7 @@ pub(super) struct Corpus {
     /// Engine for machine code [default: interp; jit for directly executed PTX]
     #[arg(long, value_enum)]
     engine: Option<EngineArg>,
-    /// Form in which texts are executed [default: ptx for PTX; ir for kernels of the IR, or halu
-    /// with --engine jit]
+    /// Form in which texts are executed [default: ptx for PTX; ir for kernels of the IR, or halu with --engine jit]
     #[arg(long, value_enum)]
     via: Option<ViaArg>,
     /// Detect races in every form of execution
@@ -83,14 +78,13 @@ pub(super) struct Corpus {
 struct MutantArgs {
     /// Compare N mutants of the launches' PTX on all routes, and ignore the expected results
     ///
-    /// A mutant differs from its text in a few registers, constants, types, modifiers, guards or
-    /// statements. It is executed on six routes: directly by the interpreter and by native code, on
-    /// the evaluator and as HALU machine code after import, as a native object, and as recompiled
-    /// PTX. A route may refuse a mutant. A mutant whose result is undefined, for example because of
-    /// a race, is not compared.
+    /// A mutant differs from its text in a few registers, constants, types, modifiers, guards or statements. It is
+    /// executed on six routes: directly by the interpreter and by native code, on the evaluator and as HALU machine
+    /// code after import, as a native object, and as recompiled PTX. A route may refuse a mutant. A mutant whose result
+    /// is undefined, for example because of a race, is not compared.
     ///
-    /// A mutant on which routes differ is written as NAME.ptx, and its launch as NAME.jsonl. FILE
-    /// may be a PTX file, NAME.ptx: its kernels get random arguments.
+    /// A mutant on which routes differ is written as NAME.ptx, and its launch as NAME.jsonl. FILE may be a PTX file,
+    /// NAME.ptx: its kernels get random arguments.
     #[arg(
         id = "mutants",
         long = "mutants",
@@ -162,8 +156,7 @@ impl Outcome {
 #[derive(Default)]
 struct Group {
     count: u64,
-    /// The name of the first of these launches, and the line of its text to which the reason
-    /// refers.
+    /// The name of the first of these launches, and the line of its text to which the reason refers.
     example: String,
     line: Option<u32>,
 }
@@ -351,8 +344,7 @@ impl Corpus {
         let mut line = Vec::new();
         for number in 1_u64.. {
             line.clear();
-            // The length of a line is limited, because a compressed file may decompress to an
-            // endless line.
+            // The length of a line is limited, because a compressed file may decompress to an endless line.
             let read = input.by_ref().take(MAX_LINE).read_until(b'\n', &mut line).map_err(unreadable)?;
             if read == 0 || interrupt::is_pending() {
                 break;
@@ -397,8 +389,7 @@ impl Corpus {
         }
         let wanted = wanted(&mut members).map_err(no_launch)?;
         let watchdog = &self.limits.watchdog(Limits::generous());
-        // The corpus file is not trusted, so its launches may read only files in the folder of the
-        // corpus file.
+        // The corpus file is not trusted, so its launches may read only files in the folder of the corpus file.
         let files = Loader::within(Path::new("")).allow(&[folder.to_owned()]).watched(Some(watchdog));
         let request = request(members, None, &files, &mut ArgumentBudget::of_launch()).map_err(no_launch)?;
         let how = LaunchOptions {
@@ -443,8 +434,7 @@ enum Wanted {
     Error(String),
 }
 
-/// Kinds of errors that occur during a launch. Any other expected kind means that the text must be
-/// invalid.
+/// Kinds of errors that occur during a launch. Any other expected kind means that the text must be invalid.
 const LAUNCH_ERROR_KINDS: &[&str] = &[
     "race-shared",
     "race-global",

@@ -11,15 +11,13 @@ use super::{Done, Machine, json};
 
 /// Disassembles: prints the assembly text of each instruction word, one per line
 ///
-/// The input has one instruction word per line: 0x and hexadecimal digits, most significant first,
-/// 32 digits for HALU and 8 for VP1. An invalid instruction word becomes `.word 0x..`. `asm` turns
-/// the output back into the same words, or on VP1 possibly into other encodings of the same
-/// instructions.
+/// The input has one instruction word per line: 0x and hexadecimal digits, most significant first, 32 digits for HALU
+/// and 8 for VP1. An invalid instruction word becomes `.word 0x..`. `asm` turns the output back into the same words, or
+/// on VP1 possibly into other encodings of the same instructions.
 ///
-/// With --json, lines {"word", "pos"} become {"text"} or {"error"}. "pos" is the address of the
-/// instruction word in hexadecimal, 0x0 if absent; the branch targets of VP1 depend on it. A line
-/// that is not a JSON object becomes {"error"}. The command then exits with code 1 after the last
-/// line.
+/// With --json, lines {"word", "pos"} become {"text"} or {"error"}. "pos" is the address of the instruction word in
+/// hexadecimal, 0x0 if absent; the branch targets of VP1 depend on it. A line that is not a JSON object becomes
+/// {"error"}. The command then exits with code 1 after the last line.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Disasm {

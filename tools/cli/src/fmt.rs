@@ -14,8 +14,7 @@ use super::{Done, Failure, Message};
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Fmt {
-    /// Files, or folders that are searched for *.hb files; - formats standard input to standard
-    /// output
+    /// Files, or folders that are searched for *.hb files; - formats standard input to standard output
     #[arg(required = true)]
     files: Vec<PathBuf>,
     /// Write nothing; list the files that would change, and fail if there are any

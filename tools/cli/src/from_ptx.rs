@@ -7,8 +7,7 @@ use halfbyte::pipeline::Compiled;
 use super::Failure;
 use super::output::{mention, render};
 
-/// Returns the recompiled kernels of a PTX text. A kernel without packed operations keeps its
-/// original PTX.
+/// Returns the recompiled kernels of a PTX text. A kernel without packed operations keeps its original PTX.
 pub(super) fn recompiled_kernels(name: &str, text: &str, compiled: Compiled) -> Result<Vec<KernelCode>, Failure> {
     let read = import_ptx::read_each(name, text)?;
     let code = compiled.code.into_iter().zip(compiled.stats).map(|(code, stats)| {
@@ -22,8 +21,7 @@ pub(super) fn recompiled_kernels(name: &str, text: &str, compiled: Compiled) -> 
     Ok(code.collect())
 }
 
-/// Warns of kernels that use `shfl` or `vote` without a member mask. If `kernel` is given, only
-/// that kernel is checked.
+/// Warns of kernels that use `shfl` or `vote` without a member mask. If `kernel` is given, only that kernel is checked.
 pub(super) fn warn_of_missing_member_masks(name: &str, text: &str, kernel: Option<&str>) -> Result<(), Failure> {
     let read = import_ptx::read_each(name, text)?;
     for entry in &read.module.entries {

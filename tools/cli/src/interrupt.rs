@@ -32,8 +32,7 @@ pub(super) fn is_pending() -> bool {
 
 /// Installs the handler for Ctrl-C.
 pub(super) fn listen() {
-    // On platforms without signals, the handler cannot be installed. Then Ctrl-C ends the program
-    // at once.
+    // On platforms without signals, the handler cannot be installed. Then Ctrl-C ends the program at once.
     let _ = ctrlc::set_handler(|| {
         if !is_pending() {
             TOKEN.cancel();

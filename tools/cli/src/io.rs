@@ -84,15 +84,13 @@ pub(super) fn open(path: &Path) -> Result<Box<dyn BufRead>, Failure> {
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct KernelFile {
     pub path: PathBuf,
-    /// The folder of the command line in which the file was found; `None` if the command line names
-    /// the file.
+    /// The folder of the command line in which the file was found; `None` if the command line names the file.
     folder: Option<PathBuf>,
 }
 
 impl KernelFile {
-    /// Reads the file. Fails if the file has more than `most` bytes. A file that was found in a
-    /// folder must be a regular file in that folder, also after links are followed, because the
-    /// user did not name it.
+    /// Reads the file. Fails if the file has more than `most` bytes. A file that was found in a folder must be a
+    /// regular file in that folder, also after links are followed, because the user did not name it.
     pub(super) fn read(&self, most: u64) -> Result<Input, Failure> {
         let Some(folder) = &self.folder else { return Input::read_at_most(&self.path, most) };
         let name = name_of(&self.path);
@@ -148,8 +146,7 @@ fn find(path: &Path, files: &mut Vec<KernelFile>) -> Done {
     Ok(())
 }
 
-/// Fails if the output file is also an input file, even through links. Writing the output would
-/// destroy the input.
+/// Fails if the output file is also an input file, even through links. Writing the output would destroy the input.
 pub(super) fn refuse_input<'p>(output: Option<&Path>, inputs: impl IntoIterator<Item = &'p Path>) -> Done {
     let Some(output) = output.filter(|output| !to_stdout(Some(output))) else { return Ok(()) };
     let is_same = |input: &&Path| *input != Path::new("-") && is_same_file(output, input);

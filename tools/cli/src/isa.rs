@@ -14,8 +14,7 @@ use super::{Done, Failure};
 
 /// Prints the manual page of an instruction: encoding, meaning, examples
 ///
-/// Upper and lower case are equal, and modifiers may follow: `hfma2`, `HADD2.F32` and
-/// `fma.rn.f16x2` are found.
+/// Upper and lower case are equal, and modifiers may follow: `hfma2`, `HADD2.F32` and `fma.rn.f16x2` are found.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Isa {
@@ -98,8 +97,7 @@ impl Instructions {
 }
 
 impl Instructions {
-    /// Writes the manual pages of an instruction set to a folder: an index, and one page for each
-    /// mnemonic.
+    /// Writes the manual pages of an instruction set to a folder: an index, and one page for each mnemonic.
     fn write_pages(self, folder: &Path) -> Done {
         let unwritten = |error: std::io::Error| Failure::Call(format!("{}: {error}", folder.display()));
         create_dir_all(folder).map_err(unwritten)?;

@@ -15,8 +15,7 @@ pub(super) use halfbyte_prove::json::{Members, text, word, word_text};
 /// Maximum length of a line, in bytes.
 const MAX_LINE: u64 = 1 << 31;
 
-/// Prints one JSON line for each line of a file. An error of the closure `reply` becomes `{"error":
-/// ".."}`.
+/// Prints one JSON line for each line of a file. An error of the closure `reply` becomes `{"error": ".."}`.
 pub(super) fn answer(path: &Path, mut reply: impl FnMut(&Members) -> Result<Value, String>) -> Done {
     let failed = |error| json!({ "error": error });
     answer_each(path, false, |members| members.and_then(|members| reply(&members)).unwrap_or_else(failed))

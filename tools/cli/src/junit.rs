@@ -1,5 +1,4 @@
-//! JUnit reports for CI systems. A report has a test suite for each file and a test case for each
-//! test.
+//! JUnit reports for CI systems. A report has a test suite for each file and a test case for each test.
 
 use std::path::Path;
 use std::time::Duration;

@@ -21,29 +21,26 @@ use super::{AliasArgs, Done};
 
 /// Makes complete launches, for test harnesses in any language
 ///
-/// Each input line is an object that describes a launch. The text is {"ptx": TEXT}, {"hb": TEXT} or
-/// {"file": PATH}. "entry" is the kernel, by default the first one. "grid" and "block" are [x, y,
-/// z]; for kernels of the IR, "items" may replace them. "shared" is the size of dynamic shared
-/// memory in bytes, "budget" the maximum number of backward branches of an item, and "sm" the SM
-/// version.
+/// Each input line is an object that describes a launch. The text is {"ptx": TEXT}, {"hb": TEXT} or {"file": PATH}.
+/// "entry" is the kernel, by default the first one. "grid" and "block" are [x, y, z]; for kernels of the IR, "items"
+/// may replace them. "shared" is the size of dynamic shared memory in bytes, "budget" the maximum number of backward
+/// branches of an item, and "sm" the SM version.
 ///
-/// "args" has an object for each parameter in order: {"buffer": HEX}, {"zeros": BYTES} or {"value":
-/// HEX}, low byte first. {"alias": ARG, "offset": BYTES} is a pointer into the buffer of another
-/// argument, with which it shares memory. "pointers": [[AT, ARG, OFFSET], ..] next to "buffer"
-/// stores the address of byte OFFSET of argument ARG in the 8 bytes at AT. Other members are
-/// ignored.
+/// "args" has an object for each parameter in order: {"buffer": HEX}, {"zeros": BYTES} or {"value": HEX}, low byte
+/// first. {"alias": ARG, "offset": BYTES} is a pointer into the buffer of another argument, with which it shares
+/// memory. "pointers": [[AT, ARG, OFFSET], ..] next to "buffer" stores the address of byte OFFSET of argument ARG in
+/// the 8 bytes at AT. Other members are ignored.
 ///
-/// "then": [{..}, ..] has further launches of the same text. Each has its own "entry", "grid" and
-/// "block" or "items", "shared", "budget" and "args". There, {"same": I} is argument I of the first
-/// launch: the current contents of its buffer, or its value.
+/// "then": [{..}, ..] has further launches of the same text. Each has its own "entry", "grid" and "block" or "items",
+/// "shared", "budget" and "args". There, {"same": I} is argument I of the first launch: the current contents of its
+/// buffer, or its value.
 ///
-/// Each input line gives one output line. {"buffers": [HEX, ..]} has the final contents of the
-/// buffers, with the buffers of "then" last. {"approximate": true} is added if a kernel has an
-/// instruction that GPUs approximate; halfbyte rounds its result correctly.
+/// Each input line gives one output line. {"buffers": [HEX, ..]} has the final contents of the buffers, with the
+/// buffers of "then" last. {"approximate": true} is added if a kernel has an instruction that GPUs approximate;
+/// halfbyte rounds its result correctly.
 ///
-/// On failure, the output is {"error": {"kind", "message", "line", "item", "launch"}}. "line" is
-/// the line of the text, "item" the block and the thread, and "launch" the number of the launch,
-/// from 0, if there are several.
+/// On failure, the output is {"error": {"kind", "message", "line", "item", "launch"}}. "line" is the line of the text,
+/// "item" the block and the thread, and "launch" the number of the launch, from 0, if there are several.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub(super) struct Launch {
@@ -53,8 +50,7 @@ pub(super) struct Launch {
     /// Engine for machine code [default: interp; jit for directly executed PTX]
     #[arg(long, value_enum)]
     engine: Option<EngineArg>,
-    /// Form in which the text is executed [default: ptx for PTX; ir for kernels of the IR, or halu
-    /// with --engine jit]
+    /// Form in which the text is executed [default: ptx for PTX; ir for kernels of the IR, or halu with --engine jit]
     #[arg(long, value_enum)]
     via: Option<ViaArg>,
     /// SM version for lines without "sm", such as 90 or 100a
@@ -238,8 +234,7 @@ fn budget(members: &Members) -> Result<Option<u64>, Failure> {
     members.get("budget").map(number).transpose()
 }
 
-/// Converts the launches of the member `then`. An error has the number of the launch that is
-/// invalid.
+/// Converts the launches of the member `then`. An error has the number of the launch that is invalid.
 fn launches(list: &Value, room: &mut ArgumentBudget) -> Result<Vec<NextLaunch>, (usize, Failure)> {
     let list = list.as_array().ok_or_else(|| (0, wrong("then", "a list of launches")))?;
     let launches = (1..).zip(list).map(|(number, launch)| then(launch, room).map_err(|failure| (number, failure)));

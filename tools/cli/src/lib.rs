@@ -470,8 +470,7 @@ impl EngineName {
         }
     }
 
-    /// Returns the reason why this engine cannot run code for the SM version on this computer, or
-    /// `None` if it can.
+    /// Returns the reason why this engine cannot run code for the SM version on this computer, or `None` if it can.
     fn missing(self, sm: &SmArgs) -> Option<String> {
         let target = module::TargetName { sm: sm.version().number(), suffix: None };
         match self {

@@ -14,12 +14,10 @@ pub(super) struct LimitArgs {
     /// Wall-clock time in seconds, such as 10 or 0.5; 0 for no limit
     #[arg(long, value_name = "SECONDS", value_parser = time)]
     timeout: Option<Duration>,
-    /// Maximum number of instructions and backward branches of a launch, over all items, such as
-    /// 5000000 or 5M
+    /// Maximum number of instructions and backward branches of a launch, over all items, such as 5000000 or 5M
     #[arg(long, value_name = "N", value_parser = number)]
     max_work: Option<u64>,
-    /// Maximum memory of the program, such as 512M or 2G; a file, or the buffers of a launch, may
-    /// use half of it
+    /// Maximum memory of the program, such as 512M or 2G; a file, or the buffers of a launch, may use half of it
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     max_memory: Option<u64>,
 }

@@ -2,8 +2,7 @@
 
 use std::process::ExitCode;
 
-/// The compiler makes many small allocations. This allocator is faster for them than the allocator
-/// of the system.
+/// The compiler makes many small allocations. This allocator is faster for them than the allocator of the system.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -5,8 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::output::{is_quiet, say};
 
-/// A progress line. On a terminal, the line is rewritten; otherwise a new line is printed every 15
-/// seconds.
+/// A progress line. On a terminal, the line is rewritten; otherwise a new line is printed every 15 seconds.
 pub(super) struct Meter {
     start: Instant,
     shown: Option<Instant>,

@@ -19,8 +19,7 @@ pub(super) fn suggestion_and_names<'n>(name: &str, sigil: &str, names: impl Into
     }
 }
 
-/// Returns `; did you mean ..?` with the most similar name, or an empty string if no name is
-/// similar.
+/// Returns `; did you mean ..?` with the most similar name, or an empty string if no name is similar.
 pub(super) fn did_you_mean<'n>(name: &str, sigil: &str, names: impl IntoIterator<Item = &'n str>) -> String {
     let found = closest(name, names);
     found.map_or(String::new(), |found| format!("; did you mean `{sigil}{found}`?"))

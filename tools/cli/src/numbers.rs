@@ -37,8 +37,7 @@ pub(super) fn buffer(ty: Type, bytes: &[u8], sign: Sign) -> (Value, Value) {
     (elements().map(value).collect(), elements().map(|element| Value::from(element_bits(ty, element))).collect())
 }
 
-/// Converts the difference between two contents of a buffer to JSON, with the first differing
-/// lanes.
+/// Converts the difference between two contents of a buffer to JSON, with the first differing lanes.
 pub(super) fn mismatch(found: &Difference) -> Value {
     let elem = found.ty.elem();
     let both = |lane: u64| json!({ "value": number(elem, lane, found.sign), "bits": bits(elem, lane) });

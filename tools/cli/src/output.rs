@@ -52,8 +52,7 @@ impl OutputArgs {
     }
 }
 
-/// Applies `--color` before the command line is parsed, so that errors in the command line have the
-/// right colours.
+/// Applies `--color` before the command line is parsed, so that errors in the command line have the right colours.
 pub(super) fn color_of(args: impl IntoIterator<Item = OsString>) {
     let mut args = args.into_iter().skip(1).map(|arg| arg.to_string_lossy().into_owned());
     let mut given = None;

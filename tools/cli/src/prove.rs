@@ -19,18 +19,16 @@ use super::{Done, Failure, Message};
 
 /// Tests rules, half-precision arithmetic and machine code on many cases
 ///
-/// Both sides of each rule are executed and compared. The half arithmetic is compared with
-/// rustc_apfloat, and machine code with its assembly text. Prints a line per subject; without a
-/// filter, the rules of a target share one line.
+/// Both sides of each rule are executed and compared. The half arithmetic is compared with rustc_apfloat, and machine
+/// code with its assembly text. Prints a line per subject; without a filter, the rules of a target share one line.
 ///
-/// A counterexample of a rule is a kernel with a run line for `check`, which is printed and written
-/// to a file of its own. Other counterexamples are a line for `step --target halu --json`.
-/// Instruction-set variants of the engine that this computer cannot run are skipped.
+/// A counterexample of a rule is a kernel with a run line for `check`, which is printed and written to a file of its
+/// own. Other counterexamples are a line for `step --target halu --json`. Instruction-set variants of the engine that
+/// this computer cannot run are skipped.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Prove {
-    /// Run all cases: two million per rule, every pair of halves, 500 million triples per rounding
-    /// mode and format
+    /// Run all cases: two million per rule, every pair of halves, 500 million triples per rounding mode and format
     #[arg(long)]
     full: bool,
     /// Run only part k of n equal parts
@@ -45,8 +43,7 @@ pub(super) struct Prove {
     /// Folder for counterexamples of rules
     #[arg(long, value_name = "FOLDER", default_value = ".")]
     out: PathBuf,
-    /// Run only subjects whose name contains one of these texts, such as `halu::`, `HFMA2` or a
-    /// rule's name
+    /// Run only subjects whose name contains one of these texts, such as `halu::`, `HFMA2` or a rule's name
     #[arg(value_name = "FILTER")]
     filters: Vec<String>,
     /// Print one JSON object (docs/json/prove.schema.json)

@@ -16,11 +16,9 @@ use super::json_output::JsonOutput;
 use super::meter::Meter;
 use super::{Done, Failure};
 
-/// Reports code quality: instructions, registers, spills, and bundles compared with their lower
-/// bound
+/// Reports code quality: instructions, registers, spills, and bundles compared with their lower bound
 ///
-/// Prints a Markdown page with a table per target, and the kernels that a target rejects, with the
-/// reason.
+/// Prints a Markdown page with a table per target, and the kernels that a target rejects, with the reason.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Quality {

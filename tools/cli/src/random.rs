@@ -34,8 +34,7 @@ enum Runner {
     Ahead,
 }
 
-/// Exclusive upper bound of kernel numbers. Each thread counts a little further, which must not
-/// overflow.
+/// Exclusive upper bound of kernel numbers. Each thread counts a little further, which must not overflow.
 const KERNEL_NUMBER_LIMIT: u64 = 1 << 63;
 
 /// Name of [`Runner::Ahead`].
@@ -105,8 +104,7 @@ pub(super) struct Random {
     /// Print the kernels instead of running them
     #[arg(long)]
     print: bool,
-    /// Generate only cooperative kernels, whose work items synchronise; by default one in eight is
-    /// cooperative
+    /// Generate only cooperative kernels, whose work items synchronise; by default one in eight is cooperative
     #[arg(long, conflicts_with = "words")]
     meets: bool,
     /// Generate kernels with races, and test only that the evaluator detects a race in each launch
@@ -119,10 +117,9 @@ pub(super) struct Random {
     words: bool,
     /// Run random PTX kernels that access memory, on all routes
     ///
-    /// The routes are direct execution by the interpreter and by native code, the evaluator and
-    /// HALU machine code after import, native objects, and recompiled PTX. A kernel on which routes
-    /// differ is written as NAME.ptx, and its launch as NAME.jsonl for `halfbyte launch --json` and
-    /// `halfbyte corpus`.
+    /// The routes are direct execution by the interpreter and by native code, the evaluator and HALU machine code after
+    /// import, native objects, and recompiled PTX. A kernel on which routes differ is written as NAME.ptx, and its
+    /// launch as NAME.jsonl for `halfbyte launch --json` and `halfbyte corpus`.
     #[arg(long, conflicts_with_all = ["words", "meets", "races", "target", "engine"])]
     memory: bool,
     #[command(flatten)]
@@ -188,8 +185,7 @@ impl Random {
         if let Some(reason) = self.engine.and_then(missing) {
             return print(format!("skipped: {reason}\n").as_bytes());
         }
-        // The folder is created now, so that a long run cannot fail when it writes the first
-        // kernel.
+        // The folder is created now, so that a long run cannot fail when it writes the first kernel.
         let out = self.out.display();
         create_dir_all(&self.out).map_err(|error| Failure::Call(format!("{out}: {error}")))?;
         silence_panics();

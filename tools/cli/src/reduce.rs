@@ -23,10 +23,9 @@ use super::{Done, EngineName, Failure, SmArgs, interrupt, silence_panics};
 
 /// Reduces a failing kernel to a minimal one
 ///
-/// Takes the first run line of the file on which a target differs from `ir` or the compiler fails:
-/// an internal error, an invalid kernel after a pass, a panic, or a hang. Removes ops, branches,
-/// work items, parameters and elements as long as the same failure remains. Prints the reduced
-/// kernel with a run line for `check`.
+/// Takes the first run line of the file on which a target differs from `ir` or the compiler fails: an internal error,
+/// an invalid kernel after a pass, a panic, or a hang. Removes ops, branches, work items, parameters and elements as
+/// long as the same failure remains. Prints the reduced kernel with a run line for `check`.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Reduce {
@@ -103,8 +102,7 @@ impl Reduce {
                 return Err(Failure::input(reason));
             }
             if !end.is_orderly() {
-                // A crash or a hang cannot be caught in this process, so each case runs in a
-                // process of its own.
+                // A crash or a hang cannot be caught in this process, so each case runs in a process of its own.
                 let mut fails = |case: &Case| watched.run(&suspect, case).is_ok_and(|other| other == end);
                 let case = self.reduce(&suspect.case, &patience, &mut fails);
                 return self.write(&case, &format!("on {}: check {end}", suspect.target), suspect.target.name());
@@ -203,8 +201,7 @@ impl Watched<'_> {
     fn run(&self, suspect: &Suspect, case: &Case) -> Result<ProcessEnd, Failure> {
         let failed = |error: std::io::Error| Failure::Call(format!("halfbyte cannot call itself: {error}"));
         let mut command = Command::new(std::env::current_exe().map_err(failed)?);
-        // The time limit of `check` is disabled, because the parent process kills the child after
-        // its own time limit.
+        // The time limit of `check` is disabled, because the parent process kills the child after its own time limit.
         command.args(["check", "-", "--timeout", "0"]);
         if let Some(sm) = suspect.target.sm() {
             command.args(["--sm", &sm.number().to_string()]);

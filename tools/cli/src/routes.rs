@@ -1,5 +1,4 @@
-//! Comparison of PTX launches on all routes, for `halfbyte random --memory` and `halfbyte corpus
-//! --mutants`.
+//! Comparison of PTX launches on all routes, for `halfbyte random --memory` and `halfbyte corpus --mutants`.
 
 use std::fs::create_dir_all;
 use std::num::NonZero;
@@ -41,8 +40,7 @@ impl Comparison<'_> {
     /// launches on which routes differ to files, and prints the counts.
     pub(super) fn run(&self, draw: impl Fn(u64) -> Option<Request> + Sync) -> Done {
         let out = self.out.display();
-        // The folder is created now, so that a long run cannot fail when it writes the first
-        // launch.
+        // The folder is created now, so that a long run cannot fail when it writes the first launch.
         create_dir_all(&self.out).map_err(|error| Failure::Call(format!("{out}: {error}")))?;
         silence_panics();
         let Patience { limits, cancel } = Patience::of_launch(interrupt::token());

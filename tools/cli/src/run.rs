@@ -87,8 +87,7 @@ pub(super) struct Run {
     /// the launch first. With --target ir, they are always detected.
     #[arg(long)]
     races: bool,
-    /// Fuse products and sums of imported PTX where PTX permits it; by default the product and the
-    /// sum are both rounded
+    /// Fuse products and sums of imported PTX where PTX permits it; by default the product and the sum are both rounded
     #[arg(long)]
     contract: bool,
     /// Maximum number of host threads; the interpreter uses one
@@ -97,8 +96,7 @@ pub(super) struct Run {
     /// Print the statistics of the launch to standard error
     #[arg(long)]
     stats: bool,
-    /// Print each value that this work item computes, with its line, in execution order; requires
-    /// --target ir
+    /// Print each value that this work item computes, with its line, in execution order; requires --target ir
     #[arg(long, value_name = "ITEM")]
     trace: Option<u32>,
     /// Value of a parameter
@@ -106,9 +104,8 @@ pub(super) struct Run {
     args: Vec<String>,
     /// Output file of a buffer: FILE.npy, FILE.png, or any other file for raw bytes
     ///
-    /// An .npy file has the dtype and shape of the buffer's own input array, or of another input
-    /// with the same element type. A picture has the size of the input picture, unless
-    /// FILE.png:WIDTHxHEIGHT specifies another size.
+    /// An .npy file has the dtype and shape of the buffer's own input array, or of another input with the same element
+    /// type. A picture has the size of the input picture, unless FILE.png:WIDTHxHEIGHT specifies another size.
     #[arg(long = "out", value_name = "NAME=FILE")]
     outs: Vec<String>,
     /// Format in which buffers are printed
@@ -312,9 +309,8 @@ impl Run {
         self.launch(&ready, Some(kernel), name, &params, (&input.name, text), (shape, items), within)
     }
 
-    /// Returns the name of the kernel to run. The name may be omitted only if the file has a single
-    /// kernel. Unsupported kernels count too, so that the choice does not depend on which kernels
-    /// can be imported.
+    /// Returns the name of the kernel to run. The name may be omitted only if the file has a single kernel. Unsupported
+    /// kernels count too, so that the choice does not depend on which kernels can be imported.
     fn name<'n>(&'n self, names: &[&'n str], refused: &[&str], file: &str, text: &str) -> Result<&'n str, Failure> {
         match (&self.kernel, names, refused) {
             (Some(name), ..) => Ok(name.strip_prefix('@').unwrap_or(name)),
@@ -595,8 +591,7 @@ impl Run {
     fn outs(&self, params: &[Param]) -> Result<Vec<Out<'_>>, Failure> {
         let results: Vec<&str> =
             params.iter().filter(|param| param.is_result()).map(|param| param.name.as_str()).collect();
-        // The input files of the arguments `NAME=@FILE`; a dtype and a shape may follow the file
-        // name.
+        // The input files of the arguments `NAME=@FILE`; a dtype and a shape may follow the file name.
         let files = self.args.iter().filter_map(|arg| arg.split_once("=@").map(|(_, file)| file));
         let files = files.flat_map(|file| [file, file.split(':').next().unwrap_or(file)]).map(Path::new);
         let inputs: Vec<&Path> = std::iter::once(self.file.as_path()).chain(files).collect();

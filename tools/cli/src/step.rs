@@ -10,20 +10,17 @@ use super::{Done, EngineName, Machine};
 
 /// Executes single instructions (on VP1: bundles) on given registers
 ///
-/// Lines {"asm" or "words", "pre"} become {"post"} or {"error"}. "pre" and "post" map register
-/// names to values; "post" has the registers that were written.
+/// Lines {"asm" or "words", "pre"} become {"post"} or {"error"}. "pre" and "post" map register names to values; "post"
+/// has the registers that were written.
 ///
-/// HALU: R0, UR5 and c[0x3][0x1a4] are 32 bits in hexadecimal, P0 is a boolean. Registers not in
-/// "pre" are 0.
+/// HALU: R0, UR5 and c[0x3][0x1a4] are 32 bits in hexadecimal, P0 is a boolean. Registers not in "pre" are 0.
 ///
-/// VP1: "r", "a", "m", "x", "vc" (8 digits), "c", "l" (4 digits) and "v" (32 digits, component 0
-/// first) are objects by register number. "ds" (2 digits) is an object by three digits of the row
-/// and one of the bank. "vx" has 32 digits, "va" is a list of 16 integers, and "uc" is the number
-/// in $uccfg. Digits are hexadecimal. Registers not in "pre" have their reset value: 0, or 8000 for
-/// "c".
+/// VP1: "r", "a", "m", "x", "vc" (8 digits), "c", "l" (4 digits) and "v" (32 digits, component 0 first) are objects by
+/// register number. "ds" (2 digits) is an object by three digits of the row and one of the bank. "vx" has 32 digits,
+/// "va" is a list of 16 integers, and "uc" is the number in $uccfg. Digits are hexadecimal. Registers not in "pre" have
+/// their reset value: 0, or 8000 for "c".
 ///
-/// A line that is not a JSON object also becomes {"error"}. The command then exits with code 1
-/// after the last line.
+/// A line that is not a JSON object also becomes {"error"}. The command then exits with code 1 after the last line.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Step {

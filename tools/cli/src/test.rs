@@ -18,12 +18,11 @@ use super::{Done, Failure, Message, interrupt, watch};
 
 /// Runs text tests: kernels with the expected output of a compiler stage
 ///
-/// A line `; test: STAGE TARGET` precedes the kernels. The stages are lower, isel, regalloc, asm
-/// and refuse. The expectations are in or below each kernel: check lines, rules, or the whole
-/// output. See docs/testing.md.
+/// A line `; test: STAGE TARGET` precedes the kernels. The stages are lower, isel, regalloc, asm and refuse. The
+/// expectations are in or below each kernel: check lines, rules, or the whole output. See docs/testing.md.
 ///
-/// Prints a line per failure, then `N passed, M failed`, counted in kernels. A file that cannot be
-/// parsed as tests counts as one failure.
+/// Prints a line per failure, then `N passed, M failed`, counted in kernels. A file that cannot be parsed as tests
+/// counts as one failure.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Test {

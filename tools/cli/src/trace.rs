@@ -118,8 +118,7 @@ impl<W: Write> Tracer<'_, W> {
         .unwrap_or_default()
     }
 
-    /// Returns the name of a value, or for a value without a name the one that the IR printer gives
-    /// it.
+    /// Returns the name of a value, or for a value without a name the one that the IR printer gives it.
     fn name(&mut self, value: Value) -> &str {
         let kernel = self.kernel;
         self.names.entry(value).or_insert_with(|| {
@@ -144,8 +143,7 @@ impl<W: Write> Tracer<'_, W> {
     }
 }
 
-/// Formats a value as a number or as a list of lanes. If the type has at most 128 bits, the bits
-/// follow.
+/// Formats a value as a number or as a list of lanes. If the type has at most 128 bits, the bits follow.
 fn typed_value(ty: Type, lanes: &[u64], sign: Sign) -> String {
     if ty == Type::PTR {
         return lanes.iter().map(|address| format!("{address:#x}")).collect();

@@ -1,8 +1,7 @@
 //! `--watch`: runs a command again whenever a file changes.
 //!
-//! Files are polled five times a second. Polling needs no interface of the operating system and
-//! works with editors that replace files. Polling several thousand files takes one or two
-//! milliseconds.
+//! Files are polled five times a second. Polling needs no interface of the operating system and works with editors that
+//! replace files. Polling several thousand files takes one or two milliseconds.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -20,15 +19,13 @@ const NAMED: usize = 5;
 /// Modification time and size of each file.
 type FileStates = BTreeMap<PathBuf, (Option<SystemTime>, u64)>;
 
-/// Calls `once`, and calls it again after every change of a file in `paths` or below a folder in
-/// `paths`, until Ctrl-C.
+/// Calls `once`, and calls it again after every change of a file in `paths` or below a folder in `paths`, until Ctrl-C.
 pub(super) fn each_change(paths: &[PathBuf], mut once: impl FnMut() -> Done) -> Done {
     if paths.iter().any(|path| path == Path::new("-")) {
         return Err(Failure::Call("--watch: standard input does not change; name a file or a folder".into()));
     }
     let mut seen = look(paths);
-    // A path that does not exist at the start is an error. A path that disappears later may appear
-    // again.
+    // A path that does not exist at the start is an error. A path that disappears later may appear again.
     let mut done = once();
     if let Err(Failure::Call(_)) = done {
         return done;
@@ -56,8 +53,7 @@ pub(super) fn each_change(paths: &[PathBuf], mut once: impl FnMut() -> Done) -> 
     }
 }
 
-/// Returns the state of all files in `paths` and below folders in `paths`. Files that cannot be
-/// read are left out.
+/// Returns the state of all files in `paths` and below folders in `paths`. Files that cannot be read are left out.
 fn look(paths: &[PathBuf]) -> FileStates {
     let mut seen = FileStates::new();
     let mut left = paths.to_vec();

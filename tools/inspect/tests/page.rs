@@ -42,8 +42,7 @@ const LANGUAGE: &str = "; of no place\nfn weigh(a: i32, w: i32) -> i32 {\n  let 
     let i = item_id()\n  var sum = 0\n  for j in 0..n {\n    let v = weigh(x[i + j], 3)\n    if v >_s 7 {\n      sum += v\n    }\n  }\n  \
     y[i] = sum\n}\n";
 
-/// Returns the lines of the source on the page: the line number, the source positions and the
-/// markup.
+/// Returns the lines of the source on the page: the line number, the source positions and the markup.
 fn source(page: &str) -> Vec<(u32, String, String)> {
     let stage = page.split("data-stage=\"text\"").nth(1).unwrap().split("</ol>").next().unwrap();
     let lines = stage.split("<li ").skip(1).map(|line| {
@@ -115,8 +114,7 @@ fn marks_collective_operations_in_every_stage() {
     assert!(!shown("kernel @k() {\n^entry:\n  ret\n}\n").unwrap().contains("collective op"));
 }
 
-/// The page shows a refusal with its reason. Creating the page fails only if no target accepts the
-/// kernel.
+/// The page shows a refusal with its reason. Creating the page fails only if no target accepts the kernel.
 #[test]
 fn shows_refusals_with_their_reasons() {
     let page = shown(HOSTILE).unwrap();
@@ -128,8 +126,7 @@ fn shows_refusals_with_their_reasons() {
     assert!(shown("; nothing\n").is_err());
 }
 
-/// In the chart of bundles, blocks are contiguous, and the width of a loop's bracket is the
-/// initiation interval.
+/// In the chart of bundles, blocks are contiguous, and the width of a loop's bracket is the initiation interval.
 #[test]
 fn bundle_chart_shows_blocks_and_loops() {
     const COLUMN: usize = 12;

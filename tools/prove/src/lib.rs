@@ -1,7 +1,6 @@
 //! Tests that compare the compiler and the engines with references on many inputs:
 //!
-//! * [`prove`](mod@prove) executes both sides of each rule, and each instruction against its
-//!   specification.
+//! * [`prove`](mod@prove) executes both sides of each rule, and each instruction against its specification.
 //! * [`campaign`] runs random kernels on all targets.
 //! * [`random_code`] runs random machine code.
 //! * [`routes`] runs random PTX kernels, and mutants of PTX texts, in every form of execution.

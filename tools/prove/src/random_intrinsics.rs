@@ -99,8 +99,7 @@ pub fn vp1(random: &mut Random) -> Option<Drawn> {
     let mut result = None;
     let mut operands = Vec::new();
     let mut places = Vec::new();
-    // The numbers of consecutive operands differ by four, so that operands of up to four registers
-    // do not overlap.
+    // The numbers of consecutive operands differ by four, so that operands of up to four registers do not overlap.
     for (number, slot) in (0..).zip(inst.registers()) {
         let (name, ty) = match slot.file {
             RegFile::R => ("$r", WORDS.get(random.below(WORDS.len())).copied()?),

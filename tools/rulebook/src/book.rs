@@ -22,17 +22,15 @@ pub fn pass_declarations() -> String {
     ir_declarations(Terms::Construct) + PRELUDE
 }
 
-/// Compiles a rule book of the calling package, for use in a build script. The output is
-/// `NAME_book.rs` in `OUT_DIR`, which `halfbyte_lower::rule_book!("NAME")` includes. The file paths
-/// are relative to the package.
+/// Compiles a rule book of the calling package, for use in a build script. The output is `NAME_book.rs` in `OUT_DIR`,
+/// which `halfbyte_lower::rule_book!("NAME")` includes. The file paths are relative to the package.
 ///
-/// The rules belong to `simplify`, which the pass `canon` applies, or to `expand`, which the pass
-/// `legalise` applies. The files declare the terms for which they have rules: `(decl partial
-/// simplify (Inst) Value)`, `(decl multi expand (Inst) Value)`.
+/// The rules belong to `simplify`, which the pass `canon` applies, or to `expand`, which the pass `legalise` applies.
+/// The files declare the terms for which they have rules: `(decl partial simplify (Inst) Value)`, `(decl multi expand
+/// (Inst) Value)`.
 ///
 /// # Errors
-/// A file cannot be read or written or is not valid ISLE, a rule has no name, rules overlap, or a
-/// rule is unreachable.
+/// A file cannot be read or written or is not valid ISLE, a rule has no name, rules overlap, or a rule is unreachable.
 pub fn compile_book(name: &str, files: &[&str]) -> Result<(), RuleError> {
     files.iter().for_each(|file| println!("cargo:rerun-if-changed={file}"));
     let out_dir = std::env::var_os("OUT_DIR").map(PathBuf::from);
@@ -51,8 +49,7 @@ pub fn compile_book(name: &str, files: &[&str]) -> Result<(), RuleError> {
     write(&out_dir.join(format!("{name}_book.rs")), &render(name, &out_dir, &defs)?)
 }
 
-/// Generates the file that the user's crate includes: the compiled rules, their table, and the
-/// static `BOOK`.
+/// Generates the file that the user's crate includes: the compiled rules, their table, and the static `BOOK`.
 fn render(name: &str, out_dir: &Path, defs: &[Def]) -> Result<String, RuleError> {
     let part = |suffix: &str| {
         let path = out_dir.join(format!("{name}{suffix}.rs"));
@@ -172,8 +169,7 @@ fn result(decl: &Decl, extracts: Option<bool>) -> String {
     if is_partial { format!("Option<{whole}>") } else { whole }
 }
 
-/// Adds the path of the IR to the type names in a signature, for code that does not import these
-/// types.
+/// Adds the path of the IR to the type names in a signature, for code that does not import these types.
 fn qualified(signature: &str) -> String {
     const NAMES: [&str; 12] = [
         "Unit",

@@ -1,9 +1,8 @@
 //! Declarations of the IR as ISLE terms, generated from the op table.
 //!
-//! Op `Fadd` becomes the extractor `(Fadd ty flags a b)` of an instruction: the controlling type,
-//! the op's attribute, then its operands. An operand in a pattern matches the instruction that
-//! defines its value. [`Terms::Construct`] adds the constructor `(new_Fadd ty flags a b)`, which
-//! creates an instruction and returns its result.
+//! Op `Fadd` becomes the extractor `(Fadd ty flags a b)` of an instruction: the controlling type, the op's attribute,
+//! then its operands. An operand in a pattern matches the instruction that defines its value. [`Terms::Construct`] adds
+//! the constructor `(new_Fadd ty flags a b)`, which creates an instruction and returns its result.
 
 use std::fmt::Write;
 
@@ -97,8 +96,7 @@ fn names(args: usize) -> String {
     NAMES[..args.min(NAMES.len())].join(" ")
 }
 
-/// Formats the types as a Rust tuple, or a single type without parentheses. ISLE generates the same
-/// form.
+/// Formats the types as a Rust tuple, or a single type without parentheses. ISLE generates the same form.
 fn tuple<'a>(parts: impl Iterator<Item = &'a str>) -> String {
     let parts: Vec<&str> = parts.collect();
     match parts.as_slice() {

@@ -1,21 +1,19 @@
-//! Compiler of rule files for build scripts. It generates the ISLE declarations of the IR, the
-//! compiled rules, and a table of the rules.
+//! Compiler of rule files for build scripts. It generates the ISLE declarations of the IR, the compiled rules, and a
+//! table of the rules.
 //!
-//! A rule file is ISLE in which every rule has a name. The checks of a rule are comments above the
-//! rule:
+//! A rule file is ISLE in which every rule has a name. The checks of a rule are comments above the rule:
 //!
 //! ```text
 //! ;; check [t: f16x2 bf16x2] [r: "" .rz] (%a: $t, %b: $t): %r = fadd$r.$t %a, %b
 //! (rule fadd_rr (lower (Fadd (half ty) flags a b)) ...)
 //! ```
 //!
-//! A check is a kernel that the rule matches, from which tests are generated. `[name: values]` is a
-//! variable, and the check stands for one kernel per combination of values. The inputs are in
-//! parentheses. The instructions of the body follow, separated by `;`. The last instruction
-//! computes the result.
+//! A check is a kernel that the rule matches, from which tests are generated. `[name: values]` is a variable, and the
+//! check stands for one kernel per combination of values. The inputs are in parentheses. The instructions of the body
+//! follow, separated by `;`. The last instruction computes the result.
 //!
-//! If a term is declared but has no rules, no extractor and no external definition, it is a
-//! constructor in Rust: a method with the term's name.
+//! If a term is declared but has no rules, no extractor and no external definition, it is a constructor in Rust: a
+//! method with the term's name.
 
 mod book;
 mod declare;
@@ -54,9 +52,8 @@ impl std::error::Error for RuleError {}
 
 /// A set of rules to compile together.
 pub struct Rulebook<'a> {
-    /// The name of the generated files. `NAME.rs` holds the compiled rules and `NAME_rules.rs` the
-    /// table of the rules. `NAME_terms.rs` holds the terms with which the patterns in the table are
-    /// evaluated.
+    /// The name of the generated files. `NAME.rs` holds the compiled rules and `NAME_rules.rs` the table of the rules.
+    /// `NAME_terms.rs` holds the terms with which the patterns in the table are evaluated.
     pub name: &'a str,
     /// The crate's folder in the repository.
     pub folder: &'a str,
@@ -133,8 +130,7 @@ fn constructors(defs: &[ast::Def]) -> Vec<ast::Def> {
     declared.map(constructor).collect()
 }
 
-/// Returns `true` for the number of the file with the generated declarations, whose rules are not
-/// traced.
+/// Returns `true` for the number of the file with the generated declarations, whose rules are not traced.
 fn is_generated(pos_file: usize) -> bool {
     pos_file == 0
 }

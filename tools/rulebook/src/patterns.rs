@@ -20,8 +20,7 @@ const DISPLAYED_TYPES: [&str; 13] =
 struct Declared {
     /// Parameter types and result type of each term, and whether the term is partial.
     terms: HashMap<String, (Vec<String>, String, bool)>,
-    /// For each external extractor, the name of its method and `true` if the extractor is
-    /// infallible.
+    /// For each external extractor, the name of its method and `true` if the extractor is infallible.
     extractors: HashMap<String, (String, bool)>,
     /// Extractors that are defined by a pattern: the names of their parameters, and the pattern.
     templates: HashMap<String, (Vec<String>, Pattern)>,
@@ -38,13 +37,11 @@ struct Declared {
 pub(crate) struct Patterns<'f> {
     files: &'f Files,
     declared: Declared,
-    /// The numbers of the terms in use. The key is the name, and `true` if the term is used as an
-    /// extractor.
+    /// The numbers of the terms in use. The key is the name, and `true` if the term is used as an extractor.
     terms: BTreeMap<(String, bool), usize>,
     /// The number of each literal. The key is its type and its Rust expression.
     literals: BTreeMap<(String, String), usize>,
-    /// The number and the generated Rust code of each extractor in use that is defined by a
-    /// pattern.
+    /// The number and the generated Rust code of each extractor in use that is defined by a pattern.
     templates: BTreeMap<String, (usize, String)>,
     types: BTreeSet<String>,
     compared: BTreeSet<String>,
@@ -240,8 +237,7 @@ impl<'f> Patterns<'f> {
         *self.terms.entry((name.to_string(), extracts)).or_insert(next)
     }
 
-    /// Converts the expression of a guard to Rust code. Returns the code and the type of the
-    /// expression.
+    /// Converts the expression of a guard to Rust code. Returns the code and the type of the expression.
     fn expr(&mut self, expr: &Expr, ty: Option<&str>, variables: &Variables) -> Result<(String, String), RuleError> {
         let literal = |number: usize| format!("Expr::Literal({number})");
         match expr {
@@ -406,8 +402,7 @@ impl Declared {
     }
 }
 
-/// Returns the variable to which a pattern is bound. If there is no variable, binds the pattern to
-/// a new one.
+/// Returns the variable to which a pattern is bound. If there is no variable, binds the pattern to a new one.
 fn bound(pattern: &mut Pattern) -> Ident {
     match pattern {
         Pattern::Var { var, .. } | Pattern::BindPattern { var, .. } => var.clone(),

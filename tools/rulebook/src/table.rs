@@ -25,9 +25,8 @@ pub(crate) struct RuleEntry {
     checks: Vec<String>,
 }
 
-/// Numbers the rules and returns the entries of the rule table. Each rule is changed so that it
-/// records its number and its root operand in the trace when it fires. `folder` is the folder of
-/// the files in the repository.
+/// Numbers the rules and returns the entries of the rule table. Each rule is changed so that it records its number and
+/// its root operand in the trace when it fires. `folder` is the folder of the files in the repository.
 pub(crate) fn number_rules(
     defs: &mut [Def],
     files: &Files,

@@ -1,5 +1,4 @@
-//! Instructions that GPUs approximate, and the tolerances for comparing their results with
-//! correctly rounded results.
+//! Instructions that GPUs approximate, and the tolerances for comparing their results with correctly rounded results.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -71,9 +70,8 @@ impl fmt::Display for Approximation {
     }
 }
 
-/// Returns the kernels of a module that contain approximated instructions, by name. Each list names
-/// an instruction once. PTX kernels are searched as PTX, because some approximated instructions are
-/// imported as exact ops of the IR.
+/// Returns the kernels of a module that contain approximated instructions, by name. Each list names an instruction
+/// once. PTX kernels are searched as PTX, because some approximated instructions are imported as exact ops of the IR.
 pub fn approximations(module: &Module) -> BTreeMap<String, Vec<Approximation>> {
     let mut found = BTreeMap::<String, Vec<Approximation>>::new();
     let mut add = |name: String, approximation: Approximation| {
@@ -154,9 +152,8 @@ pub fn tolerance_of(approximations: &[Approximation], format: Format) -> Result<
     Ok(Some(Tolerance::new(format, margins, said)))
 }
 
-/// Returns the accepted distance between a GPU's result and the evaluator's result. The evaluator's
-/// result is at most half an ulp from the exact result, so half an ulp is added to the manual's
-/// bound.
+/// Returns the accepted distance between a GPU's result and the evaluator's result. The evaluator's result is at most
+/// half an ulp from the exact result, so half an ulp is added to the manual's bound.
 fn margin(bound: &Bound) -> Margin {
     let (absolute, relative, ulps) = match bound.distance {
         Distance::Ulps(ulps) => (0.0, 0.0, ulps.into()),

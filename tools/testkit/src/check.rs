@@ -40,8 +40,7 @@ pub struct Outcome {
     pub failures: Option<Report>,
     /// The warnings about a PTX register or the carry flag that is read before it is written.
     pub warnings: Option<Report>,
-    /// The result of each launch on the evaluator (`ir`) and on each target and engine, and of each
-    /// expected refusal.
+    /// The result of each launch on the evaluator (`ir`) and on each target and engine, and of each expected refusal.
     pub results: Vec<CheckResult>,
     /// The launches whose results depend on the execution order of the items.
     pub order_dependent: Vec<OrderWarning>,
@@ -81,8 +80,7 @@ pub struct CheckedKernel {
     pub launches: usize,
     /// The number of launches that completed on the evaluator (`ir`) and on each target and engine.
     pub run: usize,
-    /// The number of launches whose results have the expected bits on the evaluator and on each
-    /// target and engine.
+    /// The number of launches whose results have the expected bits on the evaluator and on each target and engine.
     pub equal: usize,
 }
 
@@ -121,8 +119,7 @@ pub struct CheckResult {
     pub line: usize,
     /// The target's name, or `ir` for the evaluator and for an invalid run line.
     pub target: &'static str,
-    /// The engine that executed machine code; `None` for the evaluator, or if no machine code was
-    /// executed.
+    /// The engine that executed machine code; `None` for the evaluator, or if no machine code was executed.
     pub engine: Option<Engine>,
     /// The outcome of the comparison.
     pub verdict: Verdict,
@@ -163,8 +160,7 @@ pub struct Setup<'a> {
     pub watchdog: Option<&'a Watchdog>,
     /// `true` if pointers of a PTX kernel may alias.
     pub may_alias: bool,
-    /// `true` to detect races in PTX kernels that are executed directly. The evaluator always
-    /// detects races.
+    /// `true` to detect races in PTX kernels that are executed directly. The evaluator always detects races.
     pub races: bool,
 }
 
@@ -304,8 +300,7 @@ impl Checker<'_> {
         self.failures
     }
 
-    /// Returns `true` if the check of the file must stop: it has too many errors, or a limit is
-    /// exceeded.
+    /// Returns `true` if the check of the file must stop: it has too many errors, or a limit is exceeded.
     fn is_over(&self) -> bool {
         self.failures.len() >= MAX_FAILURES || self.watchdog.is_some_and(|watchdog| watchdog.poll().is_err())
     }
@@ -317,8 +312,7 @@ impl Checker<'_> {
             let kernels = module.ir().kernels.get(kernel..=kernel).unwrap_or_default();
             let options = pipeline::Options { watchdog, several_axes, ..pipeline::Options::new(target) };
             let binary = pipeline::compile(module, kernels, &options, &mut |_| {})?;
-            // An object that does not load is a defect of the compiler. The error points to the
-            // kernel.
+            // An object that does not load is a defect of the compiler. The error points to the kernel.
             let span = kernels.first().map_or_else(Default::default, |kernel| kernel.span);
             halfbyte::TARGETS
                 .load(&binary.object)
@@ -559,8 +553,7 @@ impl Checker<'_> {
         found.is_defined().then_some(launch)
     }
 
-    /// Returns the tolerance for each parameter's buffer, or `None` for a buffer that is compared
-    /// exactly.
+    /// Returns the tolerance for each parameter's buffer, or `None` for a buffer that is compared exactly.
     fn near(&self, line: &LaunchLine, params: &[Param]) -> Result<Vec<Option<Tolerance>>, Vec<Diagnostic>> {
         let (mut all, mut errors) = (vec![None; params.len()], Vec::new());
         let approximations = self.approximations.get(&line.kernel.0).map(Vec::as_slice).unwrap_or_default();
@@ -575,8 +568,7 @@ impl Checker<'_> {
         if errors.is_empty() { Ok(all) } else { Err(errors) }
     }
 
-    /// Compares the contents of a parameter's buffer with the expected contents, exactly or within
-    /// the given tolerance.
+    /// Compares the contents of a parameter's buffer with the expected contents, exactly or within the given tolerance.
     fn compare(
         &mut self,
         launch: &EvaluatedLaunch<'_>,
@@ -627,8 +619,7 @@ impl Checker<'_> {
             if let Err(errors) = self.program(launch.kernel, target, !line.shape.is_along_x()) {
                 let errors = errors.clone();
                 self.note((launch.kernel, line.span), target.name(), None, Verdict::Failed, &errors);
-                // Several run lines may launch the same kernel, but its compile errors are reported
-                // only once.
+                // Several run lines may launch the same kernel, but its compile errors are reported only once.
                 let fresh: Vec<Diagnostic> =
                     errors.into_iter().filter(|error| !self.failures.contains(error)).collect();
                 self.failures.extend(fresh);

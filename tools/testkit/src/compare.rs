@@ -170,8 +170,7 @@ impl Difference {
         apart
     }
 
-    /// Returns the distance between the expected and the found value of a lane. Returns `None` for
-    /// an exact comparison.
+    /// Returns the distance between the expected and the found value of a lane. Returns `None` for an exact comparison.
     pub fn distance(&self, lane: &Lane) -> Option<f64> {
         self.near.as_ref()?.distance(lane.expected, lane.found)
     }

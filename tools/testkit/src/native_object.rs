@@ -1,5 +1,4 @@
-//! Launches of kernels that are compiled ahead of time to native objects and loaded into this
-//! process.
+//! Launches of kernels that are compiled ahead of time to native objects and loaded into this process.
 
 use std::ops::Range;
 
@@ -157,17 +156,15 @@ impl Memory {
 }
 
 impl LaunchResult {
-    /// Returns `true` if the function's trap is the one that the evaluator found. Native code may
-    /// split an access into parts, so any address within the access matches. If `is_own` is set,
-    /// the access is to an array that the kernel declares; its address differs in native code and
-    /// is not compared.
+    /// Returns `true` if the function's trap is the one that the evaluator found. Native code may split an access into
+    /// parts, so any address within the access matches. If `is_own` is set, the access is to an array that the kernel
+    /// declares; its address differs in native code and is not compared.
     pub(crate) fn has_same_trap(&self, found: &Trapped, trap: &eval::Trap, line: u32, is_own: bool) -> bool {
         if found.item != trap.item {
             return false;
         }
         let (status, at, bytes) = match trap.kind {
-            // The evaluator and the function may exceed the budget at different branches, so the
-            // line is not compared.
+            // The evaluator and the function may exceed the budget at different branches, so the line is not compared.
             eval::TrapKind::Budget { .. } => return found.status == Status::Budget,
             eval::TrapKind::OutOfBounds { address, bytes } => (Status::OutOfBounds, address, bytes.into()),
             eval::TrapKind::Misaligned { address, .. } => (Status::Misaligned, address, 1),

@@ -11,8 +11,7 @@ use halfbyte_isa::row::InstClass;
 /// The quality of a compiled kernel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Quality {
-    /// The number of instructions that compute data, including the instructions that load constants
-    /// into registers.
+    /// The number of instructions that compute data, including the instructions that load constants into registers.
     pub compute: usize,
     /// The number of instruction words; on VP1 including no-ops in bundles.
     pub words: usize,

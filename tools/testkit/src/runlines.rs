@@ -5,18 +5,17 @@
 //! ; then: @scale items=2 by=0.5 -> y=[1.0, 3.0]
 //!   %r = swizzle.i8x16 %a, %b     ; refuse: halu: swizzle
 //! ```
-//! A run line launches a kernel, over `items=N` or over `grid=4,2 block=32,4`, with groups and
-//! their items along x, y and z. The evaluator always runs the launch. The named targets (`all` for
-//! every target) must give the same bits.
+//! A run line launches a kernel, over `items=N` or over `grid=4,2 block=32,4`, with groups and their items along x, y
+//! and z. The evaluator always runs the launch. The named targets (`all` for every target) must give the same bits.
 //!
-//! The expected buffer contents follow `->`. A result that was recorded on a GPU is written
-//! `NAME~=VALUE`; approximated instructions may make it differ slightly.
+//! The expected buffer contents follow `->`. A result that was recorded on a GPU is written `NAME~=VALUE`; approximated
+//! instructions may make it differ slightly.
 //!
-//! A `then` line adds another launch on the same targets. A parameter without a value keeps the
-//! last value of the parameter with that name.
+//! A `then` line adds another launch on the same targets. A parameter without a value keeps the last value of the
+//! parameter with that name.
 //!
-//! A refuse line expects that a target refuses the op on the same line. The target's message must
-//! contain the text of the refuse line.
+//! A refuse line expects that a target refuses the op on the same line. The target's message must contain the text of
+//! the refuse line.
 
 use std::collections::HashSet;
 
@@ -63,8 +62,7 @@ pub struct LaunchLine {
     pub args: Vec<(Name, Value)>,
     /// The expected contents of buffers after the launch, by name.
     pub results: Vec<(Name, Value)>,
-    /// The expected results that are written with `~=`, from which numbers may differ within a
-    /// tolerance.
+    /// The expected results that are written with `~=`, from which numbers may differ within a tolerance.
     pub near: Vec<NearResult>,
 }
 
@@ -150,8 +148,7 @@ fn read_comments(source: &str, comment: fn(&str) -> Option<usize>) -> Result<Run
             match (launch_line(&mut cursor, comment), lines.runs.last_mut()) {
                 (Ok(launch), Some(run)) => run.then.push(launch),
                 (Err(error), _) => errors.push(error),
-                // A run line may precede this `then` line but be invalid; its error has been
-                // reported.
+                // A run line may precede this `then` line but be invalid; its error has been reported.
                 (Ok(_), None) if !errors.is_empty() => {}
                 (Ok(_), None) => {
                     let alone = Diagnostic::new(comment, "there is no run line before this launch");
@@ -172,8 +169,7 @@ fn read_comments(source: &str, comment: fn(&str) -> Option<usize>) -> Result<Run
     if errors.is_empty() { Ok(lines) } else { Err(errors) }
 }
 
-/// Returns the byte offset of the text of a line's comment, after the first `;` that is not in a
-/// string.
+/// Returns the byte offset of the text of a line's comment, after the first `;` that is not in a string.
 pub(crate) fn comment(line: &str) -> Option<usize> {
     let mut quoted = false;
     let semicolon = line.bytes().position(|byte| {
@@ -238,8 +234,7 @@ fn launch_line(cursor: &mut Cursor<'_>, span: Span) -> Result<LaunchLine, Diagno
     Ok(LaunchLine { span, kernel: (kernel.to_owned(), place), shape, args, results, near })
 }
 
-/// Parses the shape of a launch: `items=N`, or `grid=X,Y,Z block=X,Y,Z`. Omitted numbers at the end
-/// are 1.
+/// Parses the shape of a launch: `items=N`, or `grid=X,Y,Z block=X,Y,Z`. Omitted numbers at the end are 1.
 fn shape(cursor: &mut Cursor<'_>) -> Result<Shape, Diagnostic> {
     let start = cursor.here();
     if !cursor.eat("grid") {
@@ -300,8 +295,7 @@ const COUNT: &str = "a number along an axis, at most 4294967295";
 
 const ITEMS: &str = "a number of work items, at most 4294967295";
 
-/// Parses a list of `NAME=VALUE`. An expected result may also be `NAME~=VALUE` and is then appended
-/// to `near`.
+/// Parses a list of `NAME=VALUE`. An expected result may also be `NAME~=VALUE` and is then appended to `near`.
 fn bindings(
     cursor: &mut Cursor<'_>,
     expected: &str,

@@ -171,8 +171,7 @@ impl Listing {
         self.inst(at).map_or(0, |inst| inst.get(field))
     }
 
-    /// Returns `true` if the instruction at `at` is a logical right shift by one of the given
-    /// counts.
+    /// Returns `true` if the instruction at `at` is a logical right shift by one of the given counts.
     fn shift_right(&self, at: usize, counts: &[u64]) -> bool {
         self.is(at, &[Opcode::SHF_RIR])
             && self.field(at, RA) == u64::from(RZ)
@@ -277,8 +276,7 @@ fn sum(listing: &Listing, at: usize) -> bool {
     user.is_some_and(|user| listing.fits_one(at, user) && terms(at) + terms(user) <= 4)
 }
 
-/// Returns the addition that is the only user of a product, if the multiplication itself adds
-/// nothing.
+/// Returns the addition that is the only user of a product, if the multiplication itself adds nothing.
 fn bare_product(listing: &Listing, at: usize) -> Option<usize> {
     let is_bare = listing.is(at, PRODUCTS) && listing.field(at, R64) == u64::from(RZ);
     let sum = listing.only_use(at).filter(|&user| is_bare && is_sum(listing, user))?;

@@ -66,8 +66,7 @@ pub struct Tally {
 /// The kind of failure that a trial finds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FailureKind {
-    /// The kernel is malformed, its text changes when it is parsed and printed again, or its items
-    /// are not independent.
+    /// The kernel is malformed, its text changes when it is parsed and printed again, or its items are not independent.
     Malformed,
     /// The compiler has a defect: it reports an internal error, or its object does not load.
     Defect,
@@ -130,8 +129,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Returns the first line of a message without names and numbers, because those depend on the
-/// kernel.
+/// Returns the first line of a message without names and numbers, because those depend on the kernel.
 fn outline(reason: &str) -> String {
     let is_fixed = |word: &&str| !word.contains(|c: char| c.is_ascii_digit() || "%^@".contains(c));
     reason.lines().next().unwrap_or_default().split_whitespace().filter(is_fixed).collect::<Vec<_>>().join(" ")
@@ -151,8 +149,7 @@ impl Trial<'_> {
         self.watchdog.map_or(Ok(()), Watchdog::poll).map_err(Failure::exceeded)
     }
 
-    /// Runs a trial of a kernel, given as printed text. The closure `launches` returns the
-    /// launches.
+    /// Runs a trial of a kernel, given as printed text. The closure `launches` returns the launches.
     ///
     /// # Errors
     /// Fails with the failure of the kernel.
@@ -165,8 +162,7 @@ impl Trial<'_> {
         }
     }
 
-    /// Checks that the evaluator reports a race in every launch whose groups have at least two
-    /// items.
+    /// Checks that the evaluator reports a race in every launch whose groups have at least two items.
     ///
     /// # Errors
     /// Fails if the evaluator does not report a race.
@@ -392,8 +388,7 @@ impl Reference<'_> {
         let buffers = || self.launch.args.iter().zip(after).enumerate().filter(|&(number, _)| is_own(number));
         for time in 1..=3 {
             let found = bound.run(self.launch.shape);
-            // The watchdog counts the work of all runs together, so its limit may end a repeated
-            // run.
+            // The watchdog counts the work of all runs together, so its limit may end a repeated run.
             if matches!(found, Err(LaunchError::Exceeded { .. })) {
                 return Ok(());
             }
@@ -416,8 +411,7 @@ impl Reference<'_> {
         Ok(())
     }
 
-    /// Runs the function of a native object. Returns `true` if its result was compared with the
-    /// evaluator's.
+    /// Runs the function of a native object. Returns `true` if its result was compared with the evaluator's.
     #[cfg(feature = "aot")]
     fn check_ahead(&self, ahead: &NativeKernel) -> Result<bool, Failure> {
         if reads_addresses(self.kernel) || !(ahead.takes_grid() || self.launch.shape.is_along_x()) {
@@ -532,13 +526,11 @@ impl Reference<'_> {
         Lines::new(self.module.text()).position(trap.span.start).line as u32
     }
 
-    /// Returns `true` if machine code traps like the evaluator. The following differences are
-    /// allowed:
-    /// * Machine code may split an access into parts, so the address may be anywhere within the
-    ///   evaluator's access.
+    /// Returns `true` if machine code traps like the evaluator. The following differences are allowed:
+    /// * Machine code may split an access into parts, so the address may be anywhere within the evaluator's access.
     /// * The items of a tile share a budget, so any item of the tile may exceed the budget.
-    /// * A load of a uniform stream executes early, so it may trap where the evaluator exceeds the
-    ///   budget in an infinite loop.
+    /// * A load of a uniform stream executes early, so it may trap where the evaluator exceeds the budget in an
+    ///   infinite loop.
     /// * The budget may be exceeded at another branch.
     fn is_same_trap(&self, words: &halfbyte_runtime::Kernel, expected: &eval::Trap, found: &Trap) -> bool {
         let tiles = words.info().tiles.as_ref();

@@ -18,8 +18,7 @@ impl rules::Terms for Rewriter<'_> {
     }
 }
 
-/// A pass that counts the multiplications of all kernels. It refuses a kernel with more than `most`
-/// multiplications.
+/// A pass that counts the multiplications of all kernels. It refuses a kernel with more than `most` multiplications.
 #[derive(Default)]
 pub struct Products {
     /// Maximum number of multiplications in one kernel.

@@ -26,8 +26,7 @@ pub const ARG: u8 = 2;
 pub const ADD: u8 = 3;
 /// Multiplies two registers, with wraparound.
 pub const MUL: u8 = 4;
-/// Loads a 32-bit element of a buffer. The buffer is given by its parameter number, the element by
-/// its index.
+/// Loads a 32-bit element of a buffer. The buffer is given by its parameter number, the element by its index.
 pub const LOAD: u8 = 5;
 /// Stores a register to a 32-bit element of a buffer.
 pub const STORE: u8 = 6;

@@ -55,8 +55,7 @@ fn lower(code: &mut Selection<'_>, inst: Inst) -> Option<()> {
     Some(())
 }
 
-/// Returns the register that holds an operand. For a parameter, appends an instruction that reads
-/// it.
+/// Returns the register that holds an operand. For a parameter, appends an instruction that reads it.
 fn used(code: &mut Selection<'_>, value: Value) -> Option<u32> {
     let kernel = code.kernel();
     match kernel.param(value).filter(|param| param.kind == ParamKind::Scalar(Type::I32)) {
@@ -65,8 +64,7 @@ fn used(code: &mut Selection<'_>, value: Value) -> Option<u32> {
     }
 }
 
-/// Returns the parameter number of the accessed buffer, if its elements are `i32` and the access
-/// has no offset.
+/// Returns the parameter number of the accessed buffer, if its elements are `i32` and the access has no offset.
 fn plain_buffer(kernel: &Kernel, access: Inst, base: Value) -> Option<u32> {
     let param = kernel.param(base)?;
     let is_plain = kernel.insts[access].attr == Attr::Mem(kernel.default_mem(base, Type::I32));

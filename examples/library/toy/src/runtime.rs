@@ -1,5 +1,4 @@
-//! The interpreter of the toy target: each work item executes the machine code from its start to
-//! `exit`.
+//! The interpreter of the toy target: each work item executes the machine code from its start to `exit`.
 
 use std::sync::Arc;
 

@@ -1,5 +1,4 @@
-//! Tests of the toy target: compilation, encoding, decoding, and execution compared with the
-//! evaluator.
+//! Tests of the toy target: compilation, encoding, decoding, and execution compared with the evaluator.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use halfbyte::Module;

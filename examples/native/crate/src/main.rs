@@ -16,8 +16,7 @@ fn main() -> Result<(), kernels::Error> {
     kernels::neuron(1, 0x4000_4000, 0xbc00_bc00, &[0x3c00_3400], &mut y)?;
     println!("{:#010x}", y[0]);
 
-    // A buffer that is too small causes an error with the position of the access; no access exceeds
-    // a slice.
+    // A buffer that is too small causes an error with the position of the access; no access exceeds a slice.
     let error = kernels::neuron(2, 0, 0, &[0], &mut y).err();
     println!("{}", error.map_or(String::new(), |error| error.to_string()));
     Ok(())

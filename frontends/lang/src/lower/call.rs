@@ -92,8 +92,7 @@ impl Lower<'_> {
         if Op::Concat.row().converts(lane, ty) && lane.bits() as usize * values.len() == ty.bits() as usize {
             return Ok(Operand::Value(self.b.op(Op::Concat, ty, &values)));
         }
-        // `concat` cannot produce masks and the widest vectors, so their lanes are inserted one by
-        // one.
+        // `concat` cannot produce masks and the widest vectors, so their lanes are inserted one by one.
         let zero = self.b.const_words(ty, [0; 8]);
         let mut made = zero;
         for (number, value) in values.into_iter().enumerate() {

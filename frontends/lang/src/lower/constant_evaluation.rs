@@ -99,8 +99,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Evaluates an expression to a compile-time number that fits a `u32`. `what` names the number
-    /// in errors.
+    /// Evaluates an expression to a compile-time number that fits a `u32`. `what` names the number in errors.
     pub(super) fn small(&mut self, expr: ExprId, what: &str) -> Lowering<u32> {
         let span = self.ast.expr(expr).span;
         let value = self.known_number(expr, what)?;
@@ -127,8 +126,7 @@ impl Lower<'_> {
         (mem.align <= ty.bytes()).then_some(Operand::Const(ty, words))
     }
 
-    /// Reports an operand that is not a compile-time constant, and names the part of it that is not
-    /// constant.
+    /// Reports an operand that is not a compile-time constant, and names the part of it that is not constant.
     pub(super) fn not_known(&mut self, operand: &Operand, span: Span, expected: impl Into<String>) -> Failed {
         if matches!(operand, Operand::Failed | Operand::Never) {
             return Failed;
@@ -147,8 +145,7 @@ impl Lower<'_> {
         self.report(diagnostic)
     }
 
-    /// Returns the position of the first part of a value that is not a compile-time constant, and
-    /// the reason.
+    /// Returns the position of the first part of a value that is not a compile-time constant, and the reason.
     fn unknown_part(&self, value: Value) -> (Option<Span>, String) {
         let kernel = self.b.kernel();
         let mut value = value;
@@ -182,8 +179,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Adds an instruction on typed operands. If all operands are constants, folds the instruction
-    /// instead.
+    /// Adds an instruction on typed operands. If all operands are constants, folds the instruction instead.
     pub(super) fn instruction(
         &mut self,
         (op, ty, attr): (Op, Type, Attr),
@@ -265,8 +261,7 @@ impl Lower<'_> {
             && self.watchdog.poll().is_ok()
     }
 
-    /// Evaluates a function with constant arguments. Returns `None` if the evaluation exceeds its
-    /// limits.
+    /// Evaluates a function with constant arguments. Returns `None` if the evaluation exceeds its limits.
     pub(super) fn evaluated(
         &mut self,
         name: &str,
@@ -314,8 +309,7 @@ impl Lower<'_> {
         })
     }
 
-    /// Records that the results of a call are not constants because its evaluation exceeds the
-    /// limits.
+    /// Records that the results of a call are not constants because its evaluation exceeds the limits.
     pub(super) fn not_evaluated(&mut self, name: &str, results: &Operand, span: Span) {
         let why = match self.watchdog.poll() {
             Ok(()) => format!("this call of `{name}` takes more than {MAX_ITERATIONS} iterations"),

@@ -9,8 +9,7 @@ use crate::ast::{BinOp, Compare, ExprId, ExprKind, Sign, UnOp};
 use crate::symbols::Sym;
 
 impl Lower<'_> {
-    /// Lowers an expression. Untyped numbers in it get the type `expected`; values with a type are
-    /// not converted.
+    /// Lowers an expression. Untyped numbers in it get the type `expected`; values with a type are not converted.
     pub(super) fn expr(&mut self, id: ExprId, expected: Option<Type>) -> Lowering<Operand> {
         let expr = self.ast.expr(id);
         self.step(expr.span)?;
@@ -259,8 +258,7 @@ impl Lower<'_> {
             (BinOp::Or, _) => plain(Op::Or),
             (BinOp::Xor, _) => plain(Op::Xor),
             (BinOp::Compare(compare, sign), true) => match (compare, sign) {
-                // As in IEEE 754, `!=` is the negation of `==`, so that it is true if one operand
-                // is NaN.
+                // As in IEEE 754, `!=` is the negation of `==`, so that it is true if one operand is NaN.
                 (Compare::Eq, _) => compared(FloatCC::Eq),
                 (Compare::Ne, _) => compared(FloatCC::Neu),
                 (_, Sign::S | Sign::U) => Err(self.sign(span, spelt(compare), true)),
@@ -358,8 +356,7 @@ impl Lower<'_> {
             }
             BinOp::Both | BinOp::Either => None,
         };
-        // A result too large for every type is an error, so that repeated folding cannot overflow
-        // `i128`.
+        // A result too large for every type is an error, so that repeated folding cannot overflow `i128`.
         match value.filter(|value| (-(1i128 << 65)..1i128 << 65).contains(value)) {
             Some(value) => Ok(Some(Operand::whole(value))),
             None => Err(self.error(span, "the result of this operation overflows", "a result of at most 64 bits")),

@@ -39,8 +39,7 @@ impl Lower<'_> {
         vars.iter().filter_map(|&var| Some(self.vars.get(var as usize)?.ty)).collect()
     }
 
-    /// Adds a block. Its parameters have the types `others`, followed by one parameter for each
-    /// variable in `vars`.
+    /// Adds a block. Its parameters have the types `others`, followed by one parameter for each variable in `vars`.
     fn block_of(&mut self, name: &str, others: &[Type], vars: &[u32]) -> Block {
         let types: Vec<Type> = others.iter().copied().chain(self.types_of(vars)).collect();
         let block = self.b.block(name, &types);
@@ -121,8 +120,7 @@ impl Lower<'_> {
             None => (Ok((Some((head, before.clone())), Operand::NOTHING)), None),
         };
         if let (Err(_), _) | (_, Err(_)) = (&first, &second) {
-            // Lowering continues after an `if` with an error, so that later errors are reported,
-            // too.
+            // Lowering continues after an `if` with an error, so that later errors are reported, too.
             self.here = Some(head);
             return Err(Failed);
         }
@@ -147,8 +145,7 @@ impl Lower<'_> {
             (false, true) => ((Vec::new(), Vec::new()), Some(std::mem::replace(second_value, Operand::Never))),
             (false, false) => ((Vec::new(), Vec::new()), Some(Operand::Never)),
         };
-        // Variables with different values at the ends of the two arms become parameters of the join
-        // block.
+        // Variables with different values at the ends of the two arms become parameters of the join block.
         let none = Vec::new();
         let first_vars = first_end.as_ref().map_or(&none, |(_, values)| values);
         let second_vars = second_end.as_ref().map_or(&none, |(_, values)| values);
@@ -231,9 +228,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Lowers one arm of an `if` into `block`. Returns the block in which the arm ends, the values
-    /// of the variables there, and the value of the arm. Returns `None` in place of the block if
-    /// the arm does not reach its end.
+    /// Lowers one arm of an `if` into `block`. Returns the block in which the arm ends, the values of the variables
+    /// there, and the value of the arm. Returns `None` in place of the block if the arm does not reach its end.
     #[allow(clippy::type_complexity)]
     fn lower_arm(
         &mut self,
@@ -461,8 +457,7 @@ impl Lower<'_> {
         done
     }
 
-    /// Joins edges of the innermost loop with the current block. The join block becomes the current
-    /// block.
+    /// Joins edges of the innermost loop with the current block. The join block becomes the current block.
     fn join(&mut self, name: &str, mut edges: Vec<Edge>) {
         if edges.is_empty() {
             return;

@@ -229,8 +229,7 @@ impl Lower<'_> {
         let is_evaluated = !results.is_empty() && self.is_to_evaluate(number, &operands);
         for (name, operand) in bound {
             let operand = match self.constant_of(&operand) {
-                // The function is evaluated in a separate kernel, which cannot refer to this
-                // kernel's values.
+                // The function is evaluated in a separate kernel, which cannot refer to this kernel's values.
                 Some((ty, words)) if is_evaluated => Operand::Const(ty, words),
                 _ => operand,
             };

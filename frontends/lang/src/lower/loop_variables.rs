@@ -29,8 +29,7 @@ impl Walk<'_> {
                         }
                         ExprKind::Name(_) => {}
                         ExprKind::Index { base, index, .. } => {
-                            // An assignment to one element of an array of variables counts for the
-                            // whole array.
+                            // An assignment to one element of an array of variables counts for the whole array.
                             if let ExprKind::Name(sym) = ast.expr(base).kind
                                 && !self.own.contains(&sym)
                                 && !self.found.contains(&sym)
@@ -71,8 +70,7 @@ impl Walk<'_> {
             ExprKind::Number(_) | ExprKind::Bool(_) | ExprKind::Name(_) | ExprKind::Failed => {}
             ExprKind::Unary(_, operand) => self.expr(operand),
             ExprKind::Binary(_, mut left, right) => {
-                // Left operands are visited in a loop, because the parser limits only the nesting
-                // of right operands.
+                // Left operands are visited in a loop, because the parser limits only the nesting of right operands.
                 self.expr(right);
                 while let ExprKind::Binary(_, next, right) = ast.expr(left).kind {
                     self.expr(right);

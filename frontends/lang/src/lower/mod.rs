@@ -29,8 +29,7 @@ use constant_evaluation::Purity;
 use operand::Operand;
 use structs::Layout;
 
-/// Maximum number of expressions and statements that lowering visits, counted after inlining and
-/// unrolling.
+/// Maximum number of expressions and statements that lowering visits, counted after inlining and unrolling.
 const MAX_STEPS: u32 = 4 << 20;
 
 /// Maximum nesting of calls, blocks and operands after inlining.
@@ -117,8 +116,7 @@ type Return = (Block, Vec<Operand>, Span);
 #[derive(Debug)]
 struct Frame {
     function: u32,
-    /// Source position of the call; `None` for a function that is checked although nothing calls
-    /// it.
+    /// Source position of the call; `None` for a function that is checked although nothing calls it.
     call: Option<Span>,
     results: Vec<Type>,
     returns: Vec<Return>,
@@ -169,8 +167,7 @@ pub(crate) struct Lower<'a> {
 }
 
 impl<'a> Lower<'a> {
-    /// Creates the lowering of a module. `is_whole` is `true` if all files were parsed without
-    /// errors.
+    /// Creates the lowering of a module. `is_whole` is `true` if all files were parsed without errors.
     pub(crate) fn new(ast: &'a Ast, symbols: &'a Symbols, files: &'a Files, is_whole: bool) -> Lower<'a> {
         let types = Type::ALL.iter().filter_map(|ty| Some((symbols.find(ty.name())?, *ty))).collect();
         let mut lower = Lower {
@@ -272,8 +269,7 @@ impl<'a> Lower<'a> {
         self.report(Diagnostic::new(span, message).expected(expected).help(help))
     }
 
-    /// Counts an expression or statement as a step, and reports a module that exceeds the step
-    /// limit.
+    /// Counts an expression or statement as a step, and reports a module that exceeds the step limit.
     fn step(&mut self, span: Span) -> Lowering<()> {
         self.steps += 1;
         if let Some(most) = self.uncalled_step_limit {

@@ -110,8 +110,7 @@ impl Lower<'_> {
         self.mismatch_as(operand, ty, "", span)
     }
 
-    /// Reports an operand whose type differs from `ty`. `why` says in the message why `ty` is
-    /// expected.
+    /// Reports an operand whose type differs from `ty`. `why` says in the message why `ty` is expected.
     pub(super) fn mismatch_as(&mut self, operand: &Operand, ty: Type, why: &str, span: Span) -> Failed {
         let message = format!("this is {}", self.described(operand));
         let expected = format!("`{ty}`{why}");
@@ -198,8 +197,7 @@ impl Lower<'_> {
             None => number(&text, negative, elem).map(|lane| splat(ty, lane)),
         };
         read.map_err(|bad| {
-            // The IR's parser suggests a list of lanes, which does not exist in the kernel
-            // language.
+            // The IR's parser suggests a list of lanes, which does not exist in the kernel language.
             let expected = match bad.expected.split_once(", or `[") {
                 Some((bits, _)) => {
                     let each = text.strip_prefix("0x").map(|digits| format!("0x{}", digits.repeat(ty.lanes())));

@@ -1,5 +1,4 @@
-//! Calls of ops by name. The op table determines the modifiers, operands and types that an op
-//! takes.
+//! Calls of ops by name. The op table determines the modifiers, operands and types that an op takes.
 
 use halfbyte_abi::{Axis, Type};
 use halfbyte_ir::op::{ArgType, AttrKind, OpRow, ResultType};
@@ -299,8 +298,7 @@ impl Lower<'_> {
         if let Some(ty) = of_result {
             return Ok(ty);
         }
-        // If all operands of the controlling type are untyped numbers, the first operand gets the
-        // type `i32`.
+        // If all operands of the controlling type are untyped numbers, the first operand gets the type `i32`.
         let first = operands.iter().zip(args).enumerate().find(|(number, _)| row.arg(*number) == Some(ArgType::Same));
         if let Some((_, (operand, arg))) = first {
             let at = self.span_of(arg);
@@ -406,8 +404,7 @@ impl Lower<'_> {
         Ok(Attr::Lanes(LaneMap::new(&lanes)))
     }
 
-    /// Lowers a memory access. Its arguments are values, followed by the accessed place, such as
-    /// `x[i]`.
+    /// Lowers a memory access. Its arguments are values, followed by the accessed place, such as `x[i]`.
     fn memory(
         &mut self,
         row: &OpRow,

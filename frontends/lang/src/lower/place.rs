@@ -83,8 +83,7 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// Returns the type of a memory access: `said` if it is given, else the type of the element at
-    /// the place.
+    /// Returns the type of a memory access: `said` if it is given, else the type of the element at the place.
     pub(super) fn accessed(&mut self, place: &Lvalue, said: Option<Type>) -> Lowering<Type> {
         let span = place.span;
         match (said, place.elem, place.count) {
@@ -300,8 +299,7 @@ impl Lower<'_> {
         Ok(self.b.op(Op::Mul, Type::I32, &[value, factor]))
     }
 
-    /// Lowers an index. A constant term of the index becomes part of the address offset, as in
-    /// `%x[%i + 3]` of the IR.
+    /// Lowers an index. A constant term of the index becomes part of the address offset, as in `%x[%i + 3]` of the IR.
     fn index(&mut self, id: ExprId, wide: bool) -> Lowering<Index> {
         let expr = self.ast.expr(id);
         if let (ExprKind::Binary(op @ (BinOp::Add | BinOp::Sub), left, right), false) = (expr.kind, wide) {

@@ -11,8 +11,7 @@ use crate::ast::{ArrayDecl, BinOp, BlockId, ExprId, ExprKind, Ident, Range, Stmt
 const MAX_VARIABLES: u32 = 1024;
 
 impl Lower<'_> {
-    /// Lowers a block in a new scope. If `wanted` is `true`, the value of the block is that of its
-    /// last expression.
+    /// Lowers a block in a new scope. If `wanted` is `true`, the value of the block is that of its last expression.
     pub(super) fn block(&mut self, block: BlockId, expected: Option<Type>, wanted: bool) -> Lowering<Operand> {
         let span = self.ast.block(block).span;
         let (scopes, vars) = (self.scopes.len(), self.vars.len());
@@ -297,8 +296,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Returns the type of a place without lowering it. Untyped numbers that are stored there get
-    /// this type.
+    /// Returns the type of a place without lowering it. Untyped numbers that are stored there get this type.
     fn stored_type(&self, target: ExprId) -> Option<Type> {
         let ast = self.ast;
         let mut id = target;
@@ -325,8 +323,7 @@ impl Lower<'_> {
         None
     }
 
-    /// Lowers the declaration of an array of variables (`var v: i32[16]`), which are all
-    /// initialised to zero.
+    /// Lowers the declaration of an array of variables (`var v: i32[16]`), which are all initialised to zero.
     fn array_of_variables(&mut self, name: Ident, ty: Ident, count: ExprId, span: Span) -> Lowering<()> {
         let at = self.ast.expr(count).span;
         let made = self.ty(ty).and_then(|of| Ok((of, self.small(count, "a number of variables")?)));

@@ -1,5 +1,4 @@
-//! Layout of structures. As in C, a field is aligned to its own size, and a structure to the size
-//! of its largest field.
+//! Layout of structures. As in C, a field is aligned to its own size, and a structure to the size of its largest field.
 
 use halfbyte_abi::Type;
 use halfbyte_ir::array::MAX_STATIC_BYTES;

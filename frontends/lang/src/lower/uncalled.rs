@@ -151,8 +151,7 @@ impl Lower<'_> {
     }
 }
 
-/// Returns the combinations of generic types to try. Errors of earlier combinations are preferred
-/// in messages.
+/// Returns the combinations of generic types to try. Errors of earlier combinations are preferred in messages.
 fn types_of(generics: usize) -> Vec<Vec<Type>> {
     if generics == 0 {
         return vec![Vec::new()];

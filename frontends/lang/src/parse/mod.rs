@@ -181,8 +181,7 @@ impl<'a> Parser<'a> {
         Ok(read)
     }
 
-    /// Parses items separated by commas, with an optional trailing comma, up to the closing
-    /// bracket.
+    /// Parses items separated by commas, with an optional trailing comma, up to the closing bracket.
     fn items<T>(&mut self, close: &'static str, mut item: impl FnMut(&mut Self) -> Parsing<T>) -> Parsing<Vec<T>> {
         let mut items = Vec::new();
         while !self.at_mark(close) {
@@ -237,8 +236,7 @@ impl<'a> Parser<'a> {
             let here = self.here();
             let failed = self.error(here, format!("more than {MAX_DEPTH} levels of nesting"), "fewer");
             self.help("split the expression with `let` or into functions; each `else if` also counts as a level");
-            // Parsing stops at too deep nesting, because the rest of the file would only cause
-            // further errors.
+            // Parsing stops at too deep nesting, because the rest of the file would only cause further errors.
             self.at = self.tokens.len().saturating_sub(1);
             self.has_given_up = true;
             return Err(failed);

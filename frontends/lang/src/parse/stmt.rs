@@ -224,8 +224,7 @@ impl Parser<'_> {
         };
         let names = self.ast.add_idents(names);
         self.mark("=")?;
-        // The names are declared even if the value cannot be parsed, so that their uses cause no
-        // further errors.
+        // The names are declared even if the value cannot be parsed, so that their uses cause no further errors.
         let value = match self.value() {
             Ok(value) => value,
             Err(failed) => {

@@ -3,8 +3,7 @@
 
 use super::{check, is_stated};
 
-/// Colour matrix: its weights of red and blue, and its integer coefficients for luma, chroma, and
-/// the inverse.
+/// Colour matrix: its weights of red and blue, and its integer coefficients for luma, chroma, and the inverse.
 struct Matrix {
     name: &'static str,
     weights: (f64, f64),
@@ -82,8 +81,7 @@ fn integer_formulas_meet_their_error_bounds() {
     }
 }
 
-/// Each library function equals the integer formula of its matrix on all triples of 17 levels,
-/// including 0 and 255.
+/// Each library function equals the integer formula of its matrix on all triples of 17 levels, including 0 and 255.
 #[test]
 fn functions_are_their_integer_forms() {
     let level = |k: u32| (k * 16).min(255);

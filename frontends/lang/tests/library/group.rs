@@ -6,8 +6,7 @@ use halfbyte_lang::{StdOnly, read};
 
 use super::{half_of, is_stated, of_half};
 
-/// Runs a kernel body with `groups` groups of `items` items each. The evaluator also checks for
-/// races.
+/// Runs a kernel body with `groups` groups of `items` items each. The evaluator also checks for races.
 fn run(ty: &str, body: &str, (groups, items): (u32, u32), x: &[u32]) -> Vec<u32> {
     let text = format!(
         "include \"std/group\"\nkernel k(x: in {ty}, y: inout {ty}, n: i32) {{\n  shared parts: {}[32]\n  let i = item_id()\n  {body}\n}}\n",
@@ -61,8 +60,7 @@ fn sums_and_maxima_reach_every_item() {
     }
 }
 
-/// Returns the largest absolute error of `y` against the softmax of each row of `x`, computed in
-/// `f64`.
+/// Returns the largest absolute error of `y` against the softmax of each row of `x`, computed in `f64`.
 fn distance(x: &[u32], y: &[u32], row: usize) -> f64 {
     let number = |&bits: &u32| f64::from(f32::from_bits(bits));
     let mut worst = 0f64;
@@ -89,8 +87,7 @@ fn softmax_is_as_near_as_it_says() {
             let x = scaled(count);
             subgroup = subgroup.max(distance(&x, &run("f32", "y[i] = softmax_subgroup(x[i])", shape, &x), 32));
             group = group.max(distance(&x, &run("f32", "y[i] = softmax_group(x[i], parts)", shape, &x), items));
-            // Row lengths below and above the group size, some of them not a multiple of the group
-            // size.
+            // Row lengths below and above the group size, some of them not a multiple of the group size.
             for n in [1, 31, 77, 300] {
                 let x = scaled(shape.0 * n);
                 let y = run("f32", "softmax_row(x, y, group_id() * n, n, parts)", shape, &x);

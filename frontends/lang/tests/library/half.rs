@@ -49,8 +49,7 @@ fn gelu(x: f64) -> f64 {
     0.5 * x * (1.0 + (0.797_884_560_802_865_4 * (x + 0.044_715 * x * x * x)).tanh())
 }
 
-/// Returns the error relative to the larger of the exact value and 1. Non-finite values are tested
-/// separately.
+/// Returns the error relative to the larger of the exact value and 1. Non-finite values are tested separately.
 fn relative(found: f64, exact: f64) -> f64 {
     if exact.is_finite() { (found - exact).abs() / exact.abs().max(1.0) } else { 0.0 }
 }

@@ -8,8 +8,7 @@ mod memory;
 use halfbyte_ir::eval::{Arg, Launch, Prepared};
 use halfbyte_lang::{StdOnly, library, read};
 
-/// Returns the error bound that the source text of the library states above a function, after
-/// `Error: `.
+/// Returns the error bound that the source text of the library states above a function, after `Error: `.
 fn stated(include: &str, function: &str) -> f64 {
     let file = library().find(|(name, _)| *name == format!("std/{include}")).unwrap().1;
     let above = file.split(&format!("\nfn {function}")).next().unwrap();
@@ -26,8 +25,7 @@ fn is_stated(include: &str, function: &str, measured: f64) {
     assert!(measured <= stated && measured > 0.9 * stated, "{function}: {measured}, and {stated} is stated");
 }
 
-/// Evaluates an expression of `a` and `b` for each pair of values. The buffers have the given
-/// types.
+/// Evaluates an expression of `a` and `b` for each pair of values. The buffers have the given types.
 fn each(include: &str, (from, to): (&str, &str), expr: &str, values: &[(u32, u32)]) -> Vec<u32> {
     let text = format!(
         "include \"std/{include}\"\nkernel k(x: in {from}, w: in {from}, y: out {to}) {{\n  let i = item_id()\n  let (a, b) = (x[i], w[i])\n  y[i] = {expr}\n}}\n"

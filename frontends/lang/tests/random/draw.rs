@@ -1,5 +1,4 @@
-//! Generator of random programs. Loops have a bounded trip count and indices are masked, so that no
-//! work item traps.
+//! Generator of random programs. Loops have a bounded trip count and indices are masked, so that no work item traps.
 
 use super::tree::{Expr, Function, Program, Stmt, Ty};
 
@@ -49,8 +48,7 @@ pub struct Draw {
     fresh: u32,
     /// Number of enclosing loops, in which `break` and `continue` are valid.
     loops: u32,
-    /// Product of the trip counts of the enclosing loops, which is bounded so that programs end
-    /// soon.
+    /// Product of the trip counts of the enclosing loops, which is bounded so that programs end soon.
     trips: u64,
     /// Result types of the function that is generated; `None` in the kernel. A function does not
     /// see the kernel's buffers.

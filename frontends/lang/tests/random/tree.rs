@@ -60,8 +60,7 @@ impl Ty {
 
 #[derive(Clone, Debug)]
 pub enum Expr {
-    /// Number literal. If `bare`, the literal has no type suffix, and another operand determines
-    /// its type.
+    /// Number literal. If `bare`, the literal has no type suffix, and another operand determines its type.
     Number {
         ty: Ty,
         value: i64,
@@ -111,8 +110,7 @@ pub struct Function {
     pub results: Vec<Ty>,
     pub body: Vec<Stmt>,
     pub values: Vec<Expr>,
-    /// `true` if the function is generic: the type of its first parameter is printed as `T`
-    /// throughout the signature.
+    /// `true` if the function is generic: the type of its first parameter is printed as `T` throughout the signature.
     pub generic: bool,
 }
 

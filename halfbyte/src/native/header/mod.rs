@@ -70,8 +70,7 @@ impl Repr {
     }
 }
 
-/// Returns the names of the arguments that describe the launch. They precede the kernel's
-/// parameters.
+/// Returns the names of the arguments that describe the launch. They precede the kernel's parameters.
 fn launch(function: &Function) -> &'static [&'static str] {
     if function.takes_grid { &["grid", "block"] } else { &["items"] }
 }
@@ -134,8 +133,7 @@ fn element(ty: Type) -> (&'static str, &'static str) {
 /// Maximum line length of a generated file, in characters.
 const COLUMNS: usize = 120;
 
-/// Formats a call or a declaration. If it exceeds the maximum line length, each argument gets its
-/// own line.
+/// Formats a call or a declaration. If it exceeds the maximum line length, each argument gets its own line.
 fn format_arguments(indent: &str, before: &str, arguments: &[String], after: &str) -> String {
     let line = format!("{indent}{before}({}){after}", arguments.join(", "));
     if line.len() <= COLUMNS {

@@ -14,8 +14,7 @@ pub(super) fn words<D: Domain>(d: &mut D, op: Divide, a: D::Word, b: D::Word) ->
     let mut rest = zero;
     for _ in 0..32 {
         let bit = d.shr(quotient, top);
-        // If the shift below drops a set bit of the remainder, the true remainder is greater than
-        // any divisor.
+        // If the shift below drops a set bit of the remainder, the true remainder is greater than any divisor.
         let out = wide::is_negative(d, rest);
         let doubled = d.shl(rest, one);
         rest = d.or(doubled, bit);
@@ -47,10 +46,9 @@ fn negated_if<D: Domain>(d: &mut D, p: D::Pred, a: D::Word) -> D::Word {
     d.select(p, opposite, a)
 }
 
-/// Implements [`Domain::divide_wide`] by 32-bit divisions, as in Warren, *Hacker's Delight*, 9-5.
-/// If the upper word of the divisor is zero, long division with two 32-bit digits is exact.
-/// Otherwise half of the dividend is divided by the normalised upper word of the divisor. That
-/// quotient is an estimate, which is at most one too great.
+/// Implements [`Domain::divide_wide`] by 32-bit divisions, as in Warren, *Hacker's Delight*, 9-5. If the upper word of
+/// the divisor is zero, long division with two 32-bit digits is exact. Otherwise half of the dividend is divided by the
+/// normalised upper word of the divisor. That quotient is an estimate, which is at most one too great.
 pub(super) fn pairs<D: Domain>(d: &mut D, op: Divide, a: [D::Word; 2], b: [D::Word; 2]) -> [D::Word; 2] {
     let zero = d.word(0);
     let signs = op.signed.then(|| (wide::is_negative(d, a[1]), wide::is_negative(d, b[1])));

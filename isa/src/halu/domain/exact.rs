@@ -1,9 +1,8 @@
 //! Software floating-point arithmetic for any format and rounding mode, over any [`Domain`].
 //!
-//! Operands are unpacked to [`Number`]s. Operations keep enough bits for a correct rounding, and
-//! the result is rounded once. An operation that drops bits sets the last bit of its result if a
-//! dropped bit was 1 (rounding to odd). This sticky bit is far below the position at which any
-//! format rounds.
+//! Operands are unpacked to [`Number`]s. Operations keep enough bits for a correct rounding, and the result is rounded
+//! once. An operation that drops bits sets the last bit of its result if a dropped bit was 1 (rounding to odd). This
+//! sticky bit is far below the position at which any format rounds.
 
 use super::wide::{self, Wide};
 use crate::half::Rounding;
@@ -177,9 +176,8 @@ pub(crate) fn neg<D: Domain>(d: &mut D, a: Number<D>) -> Number<D> {
     Number { negative: d.negate(a.negative), ..a }
 }
 
-/// Returns `a + b`. Alignment drops bits of an operand only if its exponent is much smaller than
-/// that of the other operand. A subtraction then cancels at most one leading bit, so the sticky bit
-/// stays below the rounding position.
+/// Returns `a + b`. Alignment drops bits of an operand only if its exponent is much smaller than that of the other
+/// operand. A subtraction then cancels at most one leading bit, so the sticky bit stays below the rounding position.
 pub(crate) fn add<D: Domain>(d: &mut D, a: Number<D>, b: Number<D>, towards: Rounding) -> Number<D> {
     let (high, low) = ordered(d, a, b);
     let distance = d.sub(high.exponent, low.exponent);
@@ -260,8 +258,7 @@ pub(crate) fn mul<D: Domain>(d: &mut D, format: Float, a: Number<D>, b: Number<D
     normalised(d, Number { exponent, significand: high, ..of_product })
 }
 
-/// Returns a number with the sign, the exponent and the special cases of a product. Its significand
-/// has no meaning.
+/// Returns a number with the sign, the exponent and the special cases of a product. Its significand has no meaning.
 fn product_sign_and_exponent<D: Domain>(d: &mut D, a: Number<D>, b: Number<D>) -> Number<D> {
     let (a_zero, b_zero) = (is_zero(d, a.significand), is_zero(d, b.significand));
     let infinite = d.either(a.infinite, b.infinite);
@@ -282,8 +279,7 @@ pub(crate) fn fma<D: Domain>(d: &mut D, format: Float, [a, b, c]: [Number<D>; 3]
         let product = mul(d, format, a, b);
         return add(d, product, c, towards);
     }
-    // The sum is computed with 128 bits. The product's leading one is bit 125 or 126, and that of
-    // `c` is bit 126.
+    // The sum is computed with 128 bits. The product's leading one is bit 125 or 126, and that of `c` is bit 126.
     let of_product = product_sign_and_exponent(d, a, b);
     let one = d.word(1);
     let exponent = d.add(of_product.exponent, one);
@@ -691,8 +687,7 @@ fn shr_sticky_quad<D: Domain>(d: &mut D, [low, high]: Quad<D>, count: D::Word) -
     let carried = wide::bitwise(d, D::or, over, far);
     let result_low = wide::bitwise(d, D::or, kept, carried);
     let result_high = wide::shr(d, high, count);
-    // The shift drops bits of the low half, and also bits of the high half if the count is 64 or
-    // more.
+    // The shift drops bits of the low half, and also bits of the high half if the count is 64 or more.
     let low_back = wide::shl(d, kept, count);
     let low_exact = wide::equal(d, low_back, low);
     let high_back = wide::shl(d, far, beyond);

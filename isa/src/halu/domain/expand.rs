@@ -1,5 +1,4 @@
-//! Default implementations of the domain's compound operations, in terms of its primitive
-//! operations.
+//! Default implementations of the domain's compound operations, in terms of its primitive operations.
 
 use crate::half::{Compare, NAN_F32};
 
@@ -100,8 +99,7 @@ pub(super) fn count_ones<D: Domain>(d: &mut D, a: D::Word) -> D::Word {
     counts
 }
 
-/// Implements [`Domain::leading_zeros`]: sets all bits below the highest set bit and counts the
-/// clear bits.
+/// Implements [`Domain::leading_zeros`]: sets all bits below the highest set bit and counts the clear bits.
 pub(super) fn leading_zeros<D: Domain>(d: &mut D, a: D::Word) -> D::Word {
     let mut smeared = a;
     for n in [1, 2, 4, 8, 16] {
@@ -113,8 +111,7 @@ pub(super) fn leading_zeros<D: Domain>(d: &mut D, a: D::Word) -> D::Word {
     d.count_ones(clear)
 }
 
-/// Implements [`Domain::reverse_bits`] by swapping adjacent bits, pairs, nibbles, bytes and
-/// halfwords.
+/// Implements [`Domain::reverse_bits`] by swapping adjacent bits, pairs, nibbles, bytes and halfwords.
 pub(super) fn reverse_bits<D: Domain>(d: &mut D, a: D::Word) -> D::Word {
     let mut word = a;
     for (n, kept) in [(1, 0x5555_5555), (2, 0x3333_3333), (4, 0x0F0F_0F0F), (8, 0x00FF_00FF), (16, 0x0000_FFFF)] {

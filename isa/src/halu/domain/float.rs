@@ -1,5 +1,4 @@
-//! Software implementations of arithmetic on f32 with any rounding mode, of arithmetic on f64, and
-//! of conversions.
+//! Software implementations of arithmetic on f32 with any rounding mode, of arithmetic on f64, and of conversions.
 
 use super::exact::{self, Finish, Float, Number, RoundingMode};
 use super::wide::{self, Wide};
@@ -54,8 +53,7 @@ pub fn double<D: Domain>(d: &mut D, op: &FloatOp, operands: [Wide<D>; 3]) -> Wid
     exact::round(d, Float::F64, number, RoundingMode::Rounding(op.rounding), Finish::default(), Some(nan))
 }
 
-/// Computes an operation on operands of a format. The result has enough bits for a correct
-/// rounding.
+/// Computes an operation on operands of a format. The result has enough bits for a correct rounding.
 fn exact<D: Domain>(d: &mut D, op: &FloatOp, format: Float, operands: [Wide<D>; 3]) -> Number<D> {
     let [a, b, c] = operands;
     let a = exact::unpack(d, format, a);

@@ -1,10 +1,9 @@
-//! The interface of instruction semantics: the values on which semantics is computed, the state
-//! that it reads and the effects that it returns.
+//! The interface of instruction semantics: the values on which semantics is computed, the state that it reads and the
+//! effects that it returns.
 //!
-//! The semantics of an instruction is a pure function over a [`Domain`]: `u32` values in the
-//! interpreter, values of the code generator in a native engine. The function reads all sources
-//! through a [`Reader`] and returns [`Effects`], which the caller applies. An instruction whose
-//! destination is also a source therefore needs no special case.
+//! The semantics of an instruction is a pure function over a [`Domain`]: `u32` values in the interpreter, values of the
+//! code generator in a native engine. The function reads all sources through a [`Reader`] and returns [`Effects`],
+//! which the caller applies. An instruction whose destination is also a source therefore needs no special case.
 
 mod divide;
 pub(crate) mod exact;
@@ -23,12 +22,11 @@ use crate::approx::Function;
 use crate::atomic::AtomicOp;
 use crate::half::{Compare, Format, HalfMode, Rounding};
 
-/// The value types of an execution engine and the primitive operations on them. All operations are
-/// total.
+/// The value types of an execution engine and the primitive operations on them. All operations are total.
 ///
-/// An f32 is represented by a word that holds its bits. Arithmetic on f32 rounds to nearest even,
-/// keeps subnormals, and returns `0x7FFF_FFFF` as the only NaN. A word with two packed halves holds
-/// lane 0 in bits 0..16 and lane 1 in bits 16..32.
+/// An f32 is represented by a word that holds its bits. Arithmetic on f32 rounds to nearest even, keeps subnormals, and
+/// returns `0x7FFF_FFFF` as the only NaN. A word with two packed halves holds lane 0 in bits 0..16 and lane 1 in bits
+/// 16..32.
 pub trait Domain: Sized {
     /// A 32-bit word.
     type Word: Copy;
@@ -116,8 +114,7 @@ pub trait Domain: Sized {
     /// Converts the half in bits 0..16 to f32; the other bits are ignored ([`Format::widen`]).
     fn widen(&mut self, format: Format, a: Self::Word) -> Self::Word;
 
-    // Operations on f32 with any rounding mode, on f64 as a pair of words (low word first), and
-    // conversions.
+    // Operations on f32 with any rounding mode, on f64 as a pair of words (low word first), and conversions.
     /// Computes an operation on f32s. Operands beyond the operation's arity are ignored.
     fn single(&mut self, op: &FloatOp, operands: [Self::Word; 3]) -> Self::Word {
         float::single(self, op, operands)
@@ -131,9 +128,8 @@ pub trait Domain: Sized {
     fn double_compare(&mut self, compare: Compare, a: [Self::Word; 2], b: [Self::Word; 2]) -> Self::Pred {
         float::double_compare(self, compare, a, b)
     }
-    /// Returns the minimum or maximum of two f64, where -0 is less than +0. If one operand is NaN,
-    /// the result is the other operand. If both operands are NaN, the result is the first NaN, made
-    /// quiet.
+    /// Returns the minimum or maximum of two f64, where -0 is less than +0. If one operand is NaN, the result is the
+    /// other operand. If both operands are NaN, the result is the first NaN, made quiet.
     fn double_minmax(&mut self, min: Self::Pred, a: [Self::Word; 2], b: [Self::Word; 2]) -> [Self::Word; 2] {
         float::double_minmax(self, min, a, b)
     }
@@ -143,10 +139,8 @@ pub trait Domain: Sized {
         float::convert(self, op, a)
     }
 
-    // Operations on packed halves. Half selection, absolute value and negation are already applied
-    // to the sources.
-    /// Computes [`HalfMode::add`], [`HalfMode::mul`] or [`HalfMode::fma`] in both lanes. Only `fma`
-    /// uses `c`.
+    // Operations on packed halves. Half selection, absolute value and negation are already applied to the sources.
+    /// Computes [`HalfMode::add`], [`HalfMode::mul`] or [`HalfMode::fma`] in both lanes. Only `fma` uses `c`.
     fn half(&mut self, op: &HalfOp, a: Self::Word, b: Self::Word, c: Self::Word) -> Self::Word;
     /// Computes [`Function::half`] in both lanes.
     fn half_elementary(&mut self, function: Function, format: Format, a: Self::Word) -> Self::Word;
@@ -168,13 +162,11 @@ pub trait Domain: Sized {
     fn reverse_bits(&mut self, a: Self::Word) -> Self::Word {
         expand::reverse_bits(self, a)
     }
-    /// Returns the sum of `c` and of the products of elements of `a` and `b`, modulo 2^32. `op`
-    /// selects the elements.
+    /// Returns the sum of `c` and of the products of elements of `a` and `b`, modulo 2^32. `op` selects the elements.
     fn dot(&mut self, op: &DotOp, a: Self::Word, b: Self::Word, c: Self::Word) -> Self::Word {
         expand::dot(self, op, a, b, c)
     }
-    /// Computes a video instruction on `a` and `b` and merges the result into `c` or adds it to
-    /// `c`.
+    /// Computes a video instruction on `a` and `b` and merges the result into `c` or adds it to `c`.
     fn video(&mut self, op: &VideoOp, a: Self::Word, b: Self::Word, c: Self::Word) -> Self::Word {
         expand::video(self, op, a, b, c)
     }
@@ -263,12 +255,11 @@ pub enum NumberFormat {
     F64,
 }
 
-/// A conversion with one rounding. A result that an integer type cannot hold is clamped to the
-/// range of that type.
+/// A conversion with one rounding. A result that an integer type cannot hold is clamped to the range of that type.
 ///
-/// NaN converts to the integer 0; from f64 or to 64 bits, NaN converts to the integer with only the
-/// highest bit set. A NaN that converts to f64 keeps its payload, loses its sign and becomes quiet.
-/// A NaN that converts to a narrower float becomes that format's canonical NaN.
+/// NaN converts to the integer 0; from f64 or to 64 bits, NaN converts to the integer with only the highest bit set. A
+/// NaN that converts to f64 keeps its payload, loses its sign and becomes quiet. A NaN that converts to a narrower
+/// float becomes that format's canonical NaN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Conversion {
     /// The source format.
@@ -413,15 +404,13 @@ impl DotElements {
 pub enum VideoMerge {
     /// The lane results are truncated to the lane width and replace the enabled lanes of `c`.
     Wrap,
-    /// `.sat`: the lane results are saturated to the destination type and replace the enabled lanes
-    /// of `c`.
+    /// `.sat`: the lane results are saturated to the destination type and replace the enabled lanes of `c`.
     Saturate,
     /// `.add`: the exact lane results are added to `c` as a 32-bit integer.
     Accumulate,
 }
 
-/// A `vop2` or `vop4` video instruction (seeds 000 and 002: the video references). Lane 0 is the
-/// lowest.
+/// A `vop2` or `vop4` video instruction (seeds 000 and 002: the video references). Lane 0 is the lowest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct VideoOp {
     /// The lane operation.
@@ -490,8 +479,7 @@ impl SpecialReg {
     }
 }
 
-/// Read access to the registers and constants before the instruction. RZ, URZ and PT are never
-/// requested.
+/// Read access to the registers and constants before the instruction. RZ, URZ and PT are never requested.
 pub trait Reader<D: Domain> {
     /// Returns R`n`, where n is below 255.
     fn gpr(&mut self, domain: &mut D, n: u8) -> D::Word;
@@ -508,8 +496,7 @@ pub trait Reader<D: Domain> {
 /// The effects of an instruction, for the values that the instruction has read.
 #[derive(Clone, Debug)]
 pub struct Effects<W: Copy, P: Copy> {
-    /// The register writes: at most one to each register, and none to RZ, URZ or PT. R2P writes
-    /// seven predicates.
+    /// The register writes: at most one to each register, and none to RZ, URZ or PT. R2P writes seven predicates.
     pub writes: ArrayVec<Write<W, P>, 7>,
     /// The memory access. `writes` does not include the registers that a load writes.
     pub access: Option<Access<W>>,
@@ -557,8 +544,7 @@ pub enum Access<W: Copy> {
         /// The first destination register.
         dst: u8,
     },
-    /// Stores 32-bit words, lowest word first. An 8-bit or 16-bit store writes the low bits of the
-    /// word.
+    /// Stores 32-bit words, lowest word first. An 8-bit or 16-bit store writes the low bits of the word.
     Store {
         /// The address.
         address: Address<W>,
@@ -569,8 +555,7 @@ pub enum Access<W: Copy> {
     },
 }
 
-/// A byte address in one of the memory spaces. The caller checks that the access is in bounds and
-/// aligned to its size.
+/// A byte address in one of the memory spaces. The caller checks that the access is in bounds and aligned to its size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Address<W: Copy> {
     /// Global memory at `base + zero-extended offset + imm`, modulo 2^64.
@@ -604,8 +589,7 @@ pub enum Address<W: Copy> {
         /// Displacement in bytes.
         imm: i32,
     },
-    /// The part of the item's local memory that the kernel declares, at `offset + imm`. The sum
-    /// does not wrap.
+    /// The part of the item's local memory that the kernel declares, at `offset + imm`. The sum does not wrap.
     Scratch {
         /// 32-bit unsigned offset.
         offset: W,

@@ -159,8 +159,7 @@ pub(crate) fn min_word<D: Domain>(d: &mut D, a: D::Word, b: D::Word) -> D::Word 
 pub(crate) fn shl<D: Domain>(d: &mut D, a: Wide<D>, count: D::Word) -> Wide<D> {
     let (rest, beyond) = complementary_counts(d, count);
     let kept = shl_word(d, a[1], count);
-    // At most one of `over` and `far` is nonzero, except for a count of 32, for which they are
-    // equal.
+    // At most one of `over` and `far` is nonzero, except for a count of 32, for which they are equal.
     let (over, far) = (shr_word(d, a[0], rest), shl_word(d, a[0], beyond));
     let carried = d.or(over, far);
     [shl_word(d, a[0], count), d.or(kept, carried)]
@@ -207,8 +206,7 @@ pub(crate) fn extend<D: Domain>(d: &mut D, bits: u32, signed: bool, a: Wide<D>) 
     [low, high]
 }
 
-/// Extends the low `bits` bits with zeros or with the sign. With 32 bits or more, returns the word
-/// unchanged.
+/// Extends the low `bits` bits with zeros or with the sign. With 32 bits or more, returns the word unchanged.
 pub(crate) fn extend_word<D: Domain>(d: &mut D, bits: u32, signed: bool, a: D::Word) -> D::Word {
     if bits >= 32 {
         return a;

@@ -1,5 +1,4 @@
-//! Atomic operations. The semantics compute the address and the operands; the caller performs the
-//! memory access.
+//! Atomic operations. The semantics compute the address and the operands; the caller performs the memory access.
 
 use arrayvec::ArrayVec;
 

@@ -34,9 +34,8 @@ pub fn collective_result(inst: &Inst, [number, answer]: [u64; 2]) -> Option<Writ
     }
 }
 
-/// Returns `true` if an instruction is an atomic operation or another strong access. The lanes of a
-/// warp execute such an instruction one after another. No lane continues with the next instruction
-/// before the last lane has executed it.
+/// Returns `true` if an instruction is an atomic operation or another strong access. The lanes of a warp execute such
+/// an instruction one after another. No lane continues with the next instruction before the last lane has executed it.
 pub fn is_strong_access(inst: &Inst) -> bool {
     is_atomic(inst) || is_strong(inst)
 }
@@ -53,8 +52,7 @@ pub fn is_collective(inst: &Inst) -> bool {
     matches!(inst.row().mnemonic, "BAR" | "WARPSYNC" | "SHFL" | "VOTE" | "MATCH" | "REDUX" | "ELECT")
 }
 
-/// Returns `true` if an instruction is collective, accesses shared memory, or makes a strong
-/// access.
+/// Returns `true` if an instruction is collective, accesses shared memory, or makes a strong access.
 pub fn needs_group_execution(inst: &Inst) -> bool {
     is_collective(inst) || matches!(inst.row().mnemonic, "LDS" | "STS") || is_atomic(inst) || is_strong(inst)
 }

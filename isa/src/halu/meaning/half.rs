@@ -62,8 +62,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         Format::from_code(self.get(f::HFMT))
     }
 
-    /// Reads a packed-half source: selects the halves, then applies the absolute value, then the
-    /// negation.
+    /// Reads a packed-half source: selects the halves, then applies the absolute value, then the negation.
     fn packed(&mut self, i: usize) -> D::Word {
         let source = self.source(i);
         let word = match source.select {

@@ -31,15 +31,13 @@ use crate::half::Format;
 use crate::row::{Operand, OperandKind, OperandRole, RegFile, Suffix};
 use crate::word::Field;
 
-/// Evaluates the guard of an instruction. Returns `None` if the instruction always executes
-/// (`@PT`). If the guard is false, the caller applies none of the effects and continues with the
-/// next instruction.
+/// Evaluates the guard of an instruction. Returns `None` if the instruction always executes (`@PT`). If the guard is
+/// false, the caller applies none of the effects and continues with the next instruction.
 pub fn guard<D: Domain>(inst: &Inst, domain: &mut D, read: &mut impl Reader<D>) -> Option<D::Pred> {
     (!inst.is_unconditional()).then(|| Context::new(inst, domain, read).pred(f::GUARD, f::GUARD_NOT))
 }
 
-/// Evaluates a valid instruction, assuming that its guard holds. All sources are read through
-/// `read` before any effect.
+/// Evaluates a valid instruction, assuming that its guard holds. All sources are read through `read` before any effect.
 pub fn meaning<D: Domain>(inst: &Inst, domain: &mut D, read: &mut impl Reader<D>) -> Effects<D::Word, D::Pred> {
     let mut cx = Context::new(inst, domain, read);
     cx.execute();
@@ -84,8 +82,7 @@ impl<'a, D: Domain, R: Reader<D>> Context<'a, D, R> {
         if n == URZ { self.d.word(0) } else { self.read.ur(self.d, n) }
     }
 
-    /// Returns the register whose number is `i` above that in `field`. Returns zero if the field
-    /// holds RZ.
+    /// Returns the register whose number is `i` above that in `field`. Returns zero if the field holds RZ.
     fn gpr_after(&mut self, field: Field, i: u8) -> D::Word {
         self.gpr((self.get(field) as u8).saturating_add(i))
     }
@@ -111,8 +108,7 @@ impl<'a, D: Domain, R: Reader<D>> Context<'a, D, R> {
         if not { self.d.negate(p) } else { p }
     }
 
-    /// Returns the `i`-th of the source operands that are 32-bit words: registers, immediates and
-    /// constants.
+    /// Returns the `i`-th of the source operands that are 32-bit words: registers, immediates and constants.
     fn source(&mut self, i: usize) -> SourceOperand<D::Word> {
         let Some(operand) = self.inst.row().operands.iter().filter(|o| is_word_source(o)).nth(i) else {
             return SourceOperand { word: self.d.word(0), neg: false, abs: false, select: 0 };
@@ -131,8 +127,7 @@ impl<'a, D: Domain, R: Reader<D>> Context<'a, D, R> {
         SourceOperand { word, neg: flag(operand.neg), abs: flag(operand.abs), select }
     }
 
-    /// Calls the function of the opcode. The opcodes of a mnemonic differ only in the kinds of
-    /// their sources.
+    /// Calls the function of the opcode. The opcodes of a mnemonic differ only in the kinds of their sources.
     #[rustfmt::skip]
     fn execute(&mut self) {
         macro_rules! dispatch {
@@ -180,8 +175,7 @@ impl<'a, D: Domain, R: Reader<D>> Context<'a, D, R> {
         }
     }
 
-    /// Writes the two predicates of a comparison: the result and its negation, each combined with
-    /// the predicate source.
+    /// Writes the two predicates of a comparison: the result and its negation, each combined with the predicate source.
     fn set_pred(&mut self, p: D::Pred) {
         let opposite = self.d.negate(p);
         let (pu, pv) = (self.combine(p), self.combine(opposite));
@@ -195,8 +189,7 @@ impl<'a, D: Domain, R: Reader<D>> Context<'a, D, R> {
         self.d.select(p, one, zero)
     }
 
-    /// Writes values to consecutive registers from the register in `field` upwards. A write to RZ
-    /// is discarded.
+    /// Writes values to consecutive registers from the register in `field` upwards. A write to RZ is discarded.
     fn define<const N: usize>(&mut self, field: Field, words: [D::Word; N]) {
         let first = self.get(field) as u8;
         if first != RZ {

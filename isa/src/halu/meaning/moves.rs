@@ -67,8 +67,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     }
 }
 
-/// Returns the numbers of the predicates in a mask. The numbers are below 7, so PT is never
-/// included.
+/// Returns the numbers of the predicates in a mask. The numbers are below 7, so PT is never included.
 fn bits(mask: u32) -> impl Iterator<Item = u8> {
     (0..f::PT).filter(move |i| mask >> i & 1 != 0)
 }

@@ -13,8 +13,7 @@ const BARRIER_R: Operand = gpr("id", R32);
 const BARRIER_I: Operand = bits("id", IMM32);
 const COUNT: Operand = gpr("count", R64);
 
-/// STYPE of an encoding with a GPR as second source in bits 63:32, and the number of participating
-/// items at bit 64.
+/// STYPE of an encoding with a GPR as second source in bits 63:32, and the number of participating items at bit 64.
 const RN: u64 = 0x3;
 /// STYPE of an encoding with an immediate as second source in bits 63:32, and the number of
 /// participating items at bit 64.

@@ -55,8 +55,7 @@ macro_rules! loads {
 }
 pub(super) use loads;
 
-/// Defines rows of stores. Each row is given by its name, STYPE, tags and access size. The data
-/// register is at bit 64.
+/// Defines rows of stores. Each row is given by its name, STYPE, tags and access size. The data register is at bit 64.
 macro_rules! stores {
     ($base:ident, $optype:literal, $address:ident; $($name:ident $stype:literal [$($tag:literal)?] $size:literal;)*) => { $(
         pub(crate) const $name: Row = Row {

@@ -1,5 +1,4 @@
-//! The rows of HALU, one module per group of instructions, and the operands that these modules
-//! share.
+//! The rows of HALU, one module per group of instructions, and the operands that these modules share.
 
 pub(super) mod atomic;
 pub(super) mod base;
@@ -35,26 +34,19 @@ const HALU: Row = Row {
     examples: &[],
 };
 
-/// STYPE of an encoding with a GPR as second source in bits 63:32, and of an encoding without
-/// sources.
+/// STYPE of an encoding with a GPR as second source in bits 63:32, and of an encoding without sources.
 const R: u64 = 0x2;
-/// STYPE of an encoding with a UR as second source in bits 63:32 and a GPR as third source at bit
-/// 64.
+/// STYPE of an encoding with a UR as second source in bits 63:32 and a GPR as third source at bit 64.
 const U: u64 = 0xc;
-/// STYPE of an encoding with an immediate as second source in bits 63:32 and a GPR as third source
-/// at bit 64.
+/// STYPE of an encoding with an immediate as second source in bits 63:32 and a GPR as third source at bit 64.
 const I: u64 = 0x8;
-/// STYPE of an encoding with constant memory as second source in bits 63:32 and a GPR as third
-/// source at bit 64.
+/// STYPE of an encoding with constant memory as second source in bits 63:32 and a GPR as third source at bit 64.
 const C: u64 = 0xa;
-/// STYPE of an encoding with a GPR as second source at bit 64 and an immediate as third source in
-/// bits 63:32.
+/// STYPE of an encoding with a GPR as second source at bit 64 and an immediate as third source in bits 63:32.
 const RRI: u64 = 0x4;
-/// STYPE of an encoding with a GPR as second source at bit 64 and constant memory as third source
-/// in bits 63:32.
+/// STYPE of an encoding with a GPR as second source at bit 64 and constant memory as third source in bits 63:32.
 const RRC: u64 = 0x6;
-/// STYPE of an encoding with a GPR as second source at bit 64 and a UR as third source in bits
-/// 63:32.
+/// STYPE of an encoding with a GPR as second source at bit 64 and a UR as third source in bits 63:32.
 const RRU: u64 = 0xe;
 
 const fn def(name: &'static str, field: Field) -> Operand {

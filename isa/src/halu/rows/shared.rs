@@ -1,6 +1,5 @@
-//! Rows of accesses to shared memory, to the local memory that a kernel declares, and to generic
-//! addresses. The reference listings have no such instructions; this project defines the encodings,
-//! and the mnemonics follow SASS.
+//! Rows of accesses to shared memory, to the local memory that a kernel declares, and to generic addresses. The
+//! reference listings have no such instructions; this project defines the encodings, and the mnemonics follow SASS.
 
 use super::memory::{LOAD_ORDER, MEMORY, SCOPE_NEEDS_STRONG, STORE_ORDER, at, loads, orders, span, stores};
 use super::*;

@@ -35,8 +35,7 @@ pub(super) struct Float {
     /// Number of fraction bits.
     pub fraction: u32,
     exponent: u32,
-    /// `true` if the format has infinities and several NaNs; otherwise only the all-ones magnitude
-    /// is NaN.
+    /// `true` if the format has infinities and several NaNs; otherwise only the all-ones magnitude is NaN.
     has_infinities: bool,
     /// Number of low bits of an element that are ignored: 13 for tf32, otherwise 0.
     unused: u32,
@@ -101,9 +100,8 @@ impl Float {
         Number { kind, negative, significand, exponent }
     }
 
-    /// Rounds `magnitude * 2^exponent` to `kept` fraction bits and returns the bits of the result.
-    /// The rounding is to nearest even if `nearest` is set, otherwise toward zero. Overflow gives
-    /// infinity.
+    /// Rounds `magnitude * 2^exponent` to `kept` fraction bits and returns the bits of the result. The rounding is to
+    /// nearest even if `nearest` is set, otherwise toward zero. Overflow gives infinity.
     fn round(self, negative: bool, magnitude: u64, exponent: i32, kept: u32, nearest: bool) -> u32 {
         if magnitude == 0 {
             return 0;
@@ -203,8 +201,7 @@ pub(super) struct Adder {
     pub at_once: usize,
     /// Number of bits below the largest exponent to which each term is truncated.
     pub kept: u32,
-    /// Number of fraction bits to which the sum is rounded: those of the accumulator's format, or
-    /// fewer.
+    /// Number of fraction bits to which the sum is rounded: those of the accumulator's format, or fewer.
     pub rounded: u32,
 }
 
@@ -260,8 +257,7 @@ impl Adder {
         all
     }
 
-    /// Returns the result of a column if the accumulator or a product is NaN or infinite, otherwise
-    /// `None`.
+    /// Returns the result of a column if the accumulator or a product is NaN or infinite, otherwise `None`.
     fn special(&self, a: &Row, b: &Columns, block: Range<usize>, column: usize, c: Number) -> Option<u32> {
         let mut infinite = [false; 2];
         let mut is_nan = c.kind == FloatClass::Nan;

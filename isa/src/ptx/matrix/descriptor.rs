@@ -1,10 +1,9 @@
 //! Addresses of a `wgmma` matrix in shared memory, from its matrix descriptor.
 //!
-//! The matrix is stored in pieces of 16 bytes. Rows of A and columns of B are called lines in this
-//! file. If the matrix is not transposed, a piece holds consecutive elements of one line. If the
-//! matrix is transposed, a piece holds elements of consecutive lines at one index of the inner
-//! dimension. The source is the PTX manual's section on shared memory layouts of `wgmma.mma_async`,
-//! with its canonical layouts.
+//! The matrix is stored in pieces of 16 bytes. Rows of A and columns of B are called lines in this file. If the matrix
+//! is not transposed, a piece holds consecutive elements of one line. If the matrix is transposed, a piece holds
+//! elements of consecutive lines at one index of the inner dimension. The source is the PTX manual's section on shared
+//! memory layouts of `wgmma.mma_async`, with its canonical layouts.
 
 /// Decoded matrix descriptor of a matrix in shared memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -44,16 +43,14 @@ impl Descriptor {
         }
     }
 
-    /// Returns the shared-memory address of piece `piece` of row or column `line`, in a matrix that
-    /// is not transposed.
+    /// Returns the shared-memory address of piece `piece` of row or column `line`, in a matrix that is not transposed.
     pub const fn along(self, line: u32, piece: u32) -> u32 {
         let next = if self.width == PIECE { self.leading } else { PIECE };
         self.swizzle(line % 8 * self.width + line / 8 * self.stride + piece * next)
     }
 
-    /// Returns the shared-memory address of a piece in a transposed matrix. The piece holds the
-    /// elements at index `k` of the inner dimension, for the group `group` of consecutive rows or
-    /// columns.
+    /// Returns the shared-memory address of a piece in a transposed matrix. The piece holds the elements at index `k`
+    /// of the inner dimension, for the group `group` of consecutive rows or columns.
     pub const fn across(self, group: u32, k: u32) -> u32 {
         let each = self.width / PIECE;
         let [of_groups, of_k] =
@@ -61,8 +58,7 @@ impl Descriptor {
         self.swizzle(group % each * PIECE + group / each * of_groups + k % 8 * self.width + k / 8 * of_k)
     }
 
-    /// Returns the address of the piece at a byte offset, permuted within its row of the swizzle
-    /// pattern.
+    /// Returns the address of the piece at a byte offset, permuted within its row of the swizzle pattern.
     const fn swizzle(self, offset: u32) -> u32 {
         let address = self.start.wrapping_add(offset);
         let line = (address / 128).wrapping_sub(self.base);

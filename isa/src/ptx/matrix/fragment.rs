@@ -12,8 +12,7 @@ pub enum MatrixOperand {
     D,
 }
 
-/// The position of an element: its product, if an instruction computes several, and its row and
-/// column.
+/// The position of an element: its product, if an instruction computes several, and its row and column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ElementPosition {
     /// The index of the product.

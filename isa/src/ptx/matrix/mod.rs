@@ -1,9 +1,7 @@
-//! Matrix products of a warp: the distribution of the elements over the lanes' registers, and the
-//! results.
+//! Matrix products of a warp: the distribution of the elements over the lanes' registers, and the results.
 //!
-//! Each lane holds a fragment of each matrix (`fragment.rs`). Floating-point results depend on the
-//! SM, which determines how many products are added before rounding and how far the terms are
-//! truncated (`product.rs`, `block.rs`).
+//! Each lane holds a fragment of each matrix (`fragment.rs`). Floating-point results depend on the SM, which determines
+//! how many products are added before rounding and how far the terms are truncated (`product.rs`, `block.rs`).
 
 mod block;
 mod descriptor;
@@ -30,16 +28,14 @@ pub enum Family {
     Wgmma,
 }
 
-/// Shape and types of a matrix product: `D = A * B + C`, with an `m` × `k` matrix A and a `k` × `n`
-/// matrix B.
+/// Shape and types of a matrix product: `D = A * B + C`, with an `m` × `k` matrix A and a `k` × `n` matrix B.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ProductShape {
     /// Number of rows of A, C and D.
     pub m: u32,
     /// Number of columns of B, C and D.
     pub n: u32,
-    /// Number of columns of A, which is the number of rows of B. Single bits are counted in 32-bit
-    /// words.
+    /// Number of columns of A, which is the number of rows of B. Single bits are counted in 32-bit words.
     pub k: u32,
     /// The types of D, A, B and C.
     pub types: [Type; 4],
@@ -54,8 +50,7 @@ pub struct ProductShape {
     pub family: Family,
 }
 
-/// Returns the number of rows of A, the number of columns of B, and the inner dimension, if the
-/// modifier is a shape.
+/// Returns the number of rows of A, the number of columns of B, and the inner dimension, if the modifier is a shape.
 const fn size(word: Token) -> Option<[u32; 3]> {
     Some(match word {
         Token::M8n8k4 => [8, 8, 4],
@@ -79,8 +74,7 @@ const fn size(word: Token) -> Option<[u32; 3]> {
 }
 
 impl ProductShape {
-    /// Returns the shape and types of an instruction with the modifiers `words`, or `None` if no
-    /// modifier is a shape.
+    /// Returns the shape and types of an instruction with the modifiers `words`, or `None` if no modifier is a shape.
     pub fn of(words: &[Token]) -> Option<ProductShape> {
         let [m, n, k] = words.iter().find_map(|&word| size(word))?;
         let mut named = words.iter().filter_map(|word| if let Token::Type(ty) = *word { Some(ty) } else { None });

@@ -14,9 +14,8 @@ struct Unit {
     kept: u32,
     /// Number of fraction bits to which an f32 result is rounded.
     rounded: u32,
-    /// `true` if `ptxas` emulates products of 8-bit floats by products of halves. The elements in
-    /// the low halves of the registers are multiplied first, then those in the high halves. An
-    /// ordinary addition adds C.
+    /// `true` if `ptxas` emulates products of 8-bit floats by products of halves. The elements in the low halves of the
+    /// registers are multiplied first, then those in the high halves. An ordinary addition adds C.
     as_halves: bool,
 }
 

@@ -1,5 +1,4 @@
-//! Semantics of instructions that hardware approximates. The engines return the exact result,
-//! rounded to nearest.
+//! Semantics of instructions that hardware approximates. The engines return the exact result, rounded to nearest.
 
 use super::exact::{self, Finish, Float, Number, RoundingMode};
 use super::{Context, Reader};

@@ -13,8 +13,7 @@ use crate::ptx::row::MAX_ELEMENTS;
 use crate::ptx::types::{Token, Type, TypeKind};
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
-    /// Executes an atomic operation. `into` is `true` if the instruction writes the old value to a
-    /// register.
+    /// Executes an atomic operation. `into` is `true` if the instruction writes the old value to a register.
     pub(super) fn atomic(&mut self, into: bool) {
         let first = usize::from(into);
         let Some(place) = self.place(first) else { return };
@@ -29,8 +28,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.effects.access = Some(Access::Atomic { place, element: self.inst.element(), operands, into });
     }
 
-    /// Returns the elements of the operand with index `i`, or no elements if the operand is
-    /// missing.
+    /// Returns the elements of the operand with index `i`, or no elements if the operand is missing.
     fn each(&mut self, i: usize) -> ArrayVec<[D::Word; 2], MAX_ELEMENTS> {
         let inst = self.inst;
         match inst.operands.get(i) {

@@ -144,9 +144,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define_word(result);
     }
 
-    /// Executes `bfind`: finds the highest bit that differs from the sign. Returns the bit's
-    /// position, or with `.shiftamt` the number of bits above it. Returns all ones if there is no
-    /// such bit.
+    /// Executes `bfind`: finds the highest bit that differs from the sign. Returns the bit's position, or with
+    /// `.shiftamt` the number of bits above it. Returns all ones if there is no such bit.
     pub(super) fn bfind(&mut self) {
         let ty = self.ty(0);
         let mut a = self.wide_int(1, ty);
@@ -174,8 +173,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         let (zero, one, last) = (self.d.word(0), self.d.word(1), self.d.word(31));
         let downward = wide::is_negative(self.d, offset);
         let itself = self.d.equal(offset, zero);
-        // A downward search is an upward search in the reversed bits. An offset of 0 tests only the
-        // bit at the base.
+        // A downward search is an upward search in the reversed bits. An offset of 0 tests only the bit at the base.
         let turned = self.d.reverse_bits(mask);
         let from_top = self.d.sub(last, base);
         let (up, down) = (self.d.shr(mask, base), self.d.shr(turned, from_top));

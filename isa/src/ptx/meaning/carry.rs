@@ -1,16 +1,14 @@
 //! Semantics of extended-precision additions and subtractions with the carry flag.
 //!
-//! The flag is always a carry, never a borrow. Hardware computes `a - b` as `a + ~b + 1`, and the
-//! carry of that sum is 1 if there is no borrow. The difference is observable only in chains that
-//! mix additions and subtractions.
+//! The flag is always a carry, never a borrow. Hardware computes `a - b` as `a + ~b + 1`, and the carry of that sum is
+//! 1 if there is no borrow. The difference is observable only in chains that mix additions and subtractions.
 
 use super::wide::{self, Wide};
 use super::{Context, Reader};
 use crate::halu::domain::Domain;
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
-    /// Computes `a + b`, plus the carry flag if `carried` is set, and sets the flag to the carry of
-    /// the sum.
+    /// Computes `a + b`, plus the carry flag if `carried` is set, and sets the flag to the carry of the sum.
     pub(super) fn add_with_carry(&mut self, carried: bool) {
         let (a, b) = (self.value(1), self.value(2));
         self.define_carried_sum(a, b, carried);
@@ -62,8 +60,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         [wide::one_if(self.d, p), self.d.word(0)]
     }
 
-    /// Applies `pair` to a 64-bit type and `word` to a narrower type. The result is modulo 2^64 or
-    /// 2^32.
+    /// Applies `pair` to a 64-bit type and `word` to a narrower type. The result is modulo 2^64 or 2^32.
     fn wrapped(
         &mut self,
         pair: fn(&mut D, Wide<D>, Wide<D>) -> Wide<D>,

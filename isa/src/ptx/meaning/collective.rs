@@ -179,10 +179,9 @@ pub fn results(inst: &Inst) -> [Option<crate::ptx::Reg>; 2] {
     }
 }
 
-/// Returns `true` if a thread yields after the instruction, because the instruction is a strong
-/// access. The lanes of a warp execute such an access one after another, and no lane continues
-/// before the last lane has executed it. A lane whose guard is false yields, too, because a guard
-/// does not diverge the warp.
+/// Returns `true` if a thread yields after the instruction, because the instruction is a strong access. The lanes of a
+/// warp execute such an access one after another, and no lane continues before the last lane has executed it. A lane
+/// whose guard is false yields, too, because a guard does not diverge the warp.
 pub fn yields(inst: &Inst) -> bool {
     strength(inst).is_some()
 }

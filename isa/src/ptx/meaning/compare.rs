@@ -97,12 +97,10 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.compare_ints(ty, a, b)
     }
 
-    /// Compares two integers of a type by the comparison operator among the modifiers. Returns the
-    /// predicate.
+    /// Compares two integers of a type by the comparison operator among the modifiers. Returns the predicate.
     pub(super) fn compare_ints(&mut self, ty: Type, a: [D::Word; 2], b: [D::Word; 2]) -> D::Pred {
         let has = |tokens: [Token; 2]| tokens.iter().any(|&token| self.inst.has(token));
-        // For unsigned integers, the operators `lo`, `ls`, `hi` and `hs` are `lt`, `le`, `gt` and
-        // `ge`.
+        // For unsigned integers, the operators `lo`, `ls`, `hi` and `hs` are `lt`, `le`, `gt` and `ge`.
         let (swapped, negated) = match () {
             () if has([Token::Eq, Token::Ne]) => {
                 let equal = self.equal(ty, a, b);
@@ -146,8 +144,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         gate(self.d, p, c)
     }
 
-    /// Writes `p` and its negation, each combined with the last operand if the instruction has
-    /// `.and`, `.or` or `.xor`.
+    /// Writes `p` and its negation, each combined with the last operand if the instruction has `.and`, `.or` or `.xor`.
     fn define_both(&mut self, p: D::Pred) {
         let opposite = self.d.negate(p);
         let both = [p, opposite].map(|p| self.combine(p));
@@ -164,8 +161,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         }
     }
 
-    /// Writes the result of `set`: all ones or zero for an integer type, 1.0 or 0.0 for a float
-    /// type.
+    /// Writes the result of `set`: all ones or zero for an integer type, 1.0 or 0.0 for a float type.
     fn define_truth(&mut self, p: D::Pred) {
         let truth = match self.ty(0) {
             Type::F32 => ONE,

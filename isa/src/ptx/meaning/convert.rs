@@ -11,8 +11,7 @@ use crate::ptx::types::{Token, Type};
 enum Inexact {
     /// Rounding in this direction.
     Round(Rounding),
-    /// Rounding to odd, so that a second rounding to fewer bits gives the result of a single
-    /// rounding.
+    /// Rounding to odd, so that a second rounding to fewer bits gives the result of a single rounding.
     Odd,
 }
 
@@ -75,8 +74,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     }
 
     pub(super) fn narrow(&mut self, format: Format) {
-        // When hardware rounds an f32 to a half, it ignores `.ftz`: a subnormal is rounded like any
-        // other number.
+        // When hardware rounds an f32 to a half, it ignores `.ftz`: a subnormal is rounded like any other number.
         let a = self.word(1);
         let a = self.saturated(a);
         let half = self.half_of_float(format, a);

@@ -127,8 +127,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     }
 }
 
-/// Returns the format of a floating-point type. For a packed type, returns the format of its
-/// elements.
+/// Returns the format of a floating-point type. For a packed type, returns the format of its elements.
 pub(super) fn float_of(ty: Type) -> Float {
     match ty {
         Type::F16 | Type::F16x2 => Float::F16,

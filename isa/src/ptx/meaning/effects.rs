@@ -21,8 +21,7 @@ pub trait Reader<D: Domain> {
     /// Returns the generic address of a variable, as `cvta` returns it, low word first.
     fn variable(&mut self, domain: &mut D, var: Var) -> [D::Word; 2];
 
-    // The methods from here on have defaults for readers that execute only instructions without
-    // memory accesses.
+    // The methods from here on have defaults for readers that execute only instructions without memory accesses.
 
     /// Returns `true` if a generic address is that of a constant variable.
     fn is_constant(&mut self, domain: &mut D, _: [D::Word; 2]) -> D::Pred {
@@ -77,15 +76,13 @@ pub struct Effects<W: Copy, P: Copy> {
 /// A register write.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Write<W: Copy, P: Copy> {
-    /// Writes the low bits of a 64-bit value to a register. The value is given as two words, low
-    /// word first.
+    /// Writes the low bits of a 64-bit value to a register. The value is given as two words, low word first.
     Register(Reg, [W; 2]),
     /// Writes a predicate register.
     Predicate(Reg, P),
 }
 
-/// A memory access, which the engine performs. The address must be aligned to the total size of the
-/// elements.
+/// A memory access, which the engine performs. The address must be aligned to the total size of the elements.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Access<W: Copy> {
     /// Loads from memory to registers, and extends each element as its type requires.
@@ -126,11 +123,9 @@ pub enum Access<W: Copy> {
         from: Location<W>,
         /// The location to which the bytes are written.
         to: Location<W>,
-        /// The number of bytes that are written: 4, 8 or 16. Both addresses must be multiples of
-        /// this number.
+        /// The number of bytes that are written: 4, 8 or 16. Both addresses must be multiples of this number.
         bytes: u32,
-        /// The number of bytes that are read, at most `bytes`. Zeros are written for the other
-        /// bytes.
+        /// The number of bytes that are read, at most `bytes`. Zeros are written for the other bytes.
         taken: W,
     },
     /// Groups the copies that the work item has started since the last commit.
@@ -179,32 +174,28 @@ pub enum Location<W: Copy> {
         /// Offset from the base in bytes.
         offset: i32,
     },
-    /// An address in constant memory: `base + offset` modulo 2^64. The generic address differs by
-    /// [`CONST_SPACE`].
+    /// An address in constant memory: `base + offset` modulo 2^64. The generic address differs by [`CONST_SPACE`].
     Constant {
         /// A 64-bit address, low word first.
         base: [W; 2],
         /// Offset from the base in bytes.
         offset: i32,
     },
-    /// An address in local memory: `base + offset` modulo 2^64. The generic address is higher by
-    /// [`LOCAL_WINDOW`].
+    /// An address in local memory: `base + offset` modulo 2^64. The generic address is higher by [`LOCAL_WINDOW`].
     Local {
         /// A 64-bit address, low word first.
         base: [W; 2],
         /// Offset from the base in bytes.
         offset: i32,
     },
-    /// An address in parameter memory: `base + offset` modulo 2^64. The generic address is higher
-    /// by [`PARAM_WINDOW`].
+    /// An address in parameter memory: `base + offset` modulo 2^64. The generic address is higher by [`PARAM_WINDOW`].
     Param {
         /// A 64-bit address, low word first.
         base: [W; 2],
         /// Offset from the base in bytes.
         offset: i32,
     },
-    /// An address in shared memory: `base + offset` modulo 2^64. The generic address is higher by
-    /// [`SHARED_WINDOW`].
+    /// An address in shared memory: `base + offset` modulo 2^64. The generic address is higher by [`SHARED_WINDOW`].
     Shared {
         /// A 64-bit address, low word first, or a 32-bit address.
         base: [W; 2],

@@ -53,8 +53,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.d.select(small, flushed, a)
     }
 
-    /// Returns an f32; with `.sat`, the f32 is clamped to the range 0 to 1, and NaN and -0 become
-    /// +0.
+    /// Returns an f32; with `.sat`, the f32 is clamped to the range 0 to 1, and NaN and -0 become +0.
     pub(super) fn saturated(&mut self, a: D::Word) -> D::Word {
         if !self.has(Token::Sat) {
             return a;
@@ -70,8 +69,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         FloatOp { kind: arith.kind, rounding: self.rounding() }
     }
 
-    /// Computes an operation on f32 operands, with the rounding, flushing and clamping that the
-    /// modifiers name.
+    /// Computes an operation on f32 operands, with the rounding, flushing and clamping that the modifiers name.
     fn single(&mut self, arith: Arith, operands: [D::Word; 3]) -> D::Word {
         let [a, b, c] = operands.map(|operand| self.flushed(operand));
         let operands = if arith.reciprocal { [self.d.word(ONE), a, c] } else { [a, b, c] };
@@ -169,8 +167,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     pub(super) fn test_property(&mut self) {
         let a = self.value(1);
         let zero = self.d.word(0);
-        // An f64 is represented by its high word, whose lowest bit becomes a sticky bit for the low
-        // word.
+        // An f64 is represented by its high word, whose lowest bit becomes a sticky bit for the low word.
         let (word, exponent) = if self.ty(0) == Type::F64 {
             let empty = self.d.equal(a[0], zero);
             let any = self.d.negate(empty);

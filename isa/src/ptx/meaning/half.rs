@@ -34,11 +34,10 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define_word(result);
     }
 
-    /// Returns `rounded`, except in lanes whose exact result is below the smallest normal number.
-    /// These lanes become the zero of their sign. The exact result of such a lane may round up to
-    /// the smallest normal number, which [`HalfMode::ftz`](crate::half::HalfMode::ftz) does not
-    /// flush. The method therefore computes the result again, rounded toward zero: it is then
-    /// subnormal and flushed.
+    /// Returns `rounded`, except in lanes whose exact result is below the smallest normal number. These lanes become
+    /// the zero of their sign. The exact result of such a lane may round up to the smallest normal number, which
+    /// [`HalfMode::ftz`](crate::half::HalfMode::ftz) does not flush. The method therefore computes the result again,
+    /// rounded toward zero: it is then subnormal and flushed.
     fn zero_if_tiny(&mut self, kind: HalfKind, format: Format, [a, b, c]: [D::Word; 3], rounded: D::Word) -> D::Word {
         let mode = HalfMode { ftz: true, ..HalfMode::new(format, Rounding::Zero) };
         let truncated = self.d.half(&HalfOp { kind, mode }, a, b, c);
@@ -53,8 +52,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.d.and(rounded, mask)
     }
 
-    /// Returns a pair of halves; with `.relu`, negative halves and -0 become +0. NaN is not
-    /// changed.
+    /// Returns a pair of halves; with `.relu`, negative halves and -0 become +0. NaN is not changed.
     pub(super) fn rectified(&mut self, format: Format, a: D::Word) -> D::Word {
         if !self.has(Token::Relu) {
             return a;

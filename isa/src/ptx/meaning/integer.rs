@@ -109,8 +109,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define_clamped_sum(high);
     }
 
-    /// Returns bits 0 to 31 of the 48-bit product of two 24-bit operands, or bits 16 to 47 with
-    /// `.hi`.
+    /// Returns bits 0 to 31 of the 48-bit product of two 24-bit operands, or bits 16 to 47 with `.hi`.
     fn product24(&mut self) -> D::Word {
         let signed = self.ty(0).is_signed();
         let [a, b] = [1, 2].map(|i| {
@@ -220,8 +219,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define_word(result);
     }
 
-    /// Executes an operation on packed integers, as the video instruction of kind `kind` on all
-    /// lanes.
+    /// Executes an operation on packed integers, as the video instruction of kind `kind` on all lanes.
     pub(super) fn packed(&mut self, kind: VideoKind, lanes: Lanes) {
         let (a, b) = (self.word(1), self.word(2));
         let result = self.all_lanes(kind, lanes, a, b);

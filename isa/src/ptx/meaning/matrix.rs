@@ -72,8 +72,7 @@ impl WarpInst {
     /// Executes the instruction for all lanes. All inputs are read before a register is written.
     ///
     /// # Errors
-    /// Returns an error if a memory access is invalid for a lane. No register has changed in this
-    /// case.
+    /// Returns an error if a memory access is invalid for a lane. No register has changed in this case.
     pub fn execute<W: Warp>(&self, warp: &mut W) -> Result<(), W::Fault> {
         use Opcode::*;
         let mut warp = WholeWarp { inst: &self.inst, warp };
@@ -167,9 +166,8 @@ impl<W: Warp> WholeWarp<'_, W> {
         self.write(|lane, place| given.get(place).and_then(|words| words.get(lane as usize)).copied().unwrap_or(0));
     }
 
-    /// Returns the location of a lane's address operand. The location is a generic address if the
-    /// modifiers name no state space and the address has more than 32 bits; otherwise it is in
-    /// shared memory.
+    /// Returns the location of a lane's address operand. The location is a generic address if the modifiers name no
+    /// state space and the address has more than 32 bits; otherwise it is in shared memory.
     fn place(&mut self, lane: u32, operand: usize) -> Option<Location<u32>> {
         let inst = self.inst;
         let effects = Effects { writes: Default::default(), access: None, next: Next::Fall };

@@ -99,8 +99,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         }
     }
 
-    /// Writes the address of a symbol: an address in its state space if `in_space` is set,
-    /// otherwise a generic address.
+    /// Writes the address of a symbol: an address in its state space if `in_space` is set, otherwise a generic address.
     pub(super) fn address_of(&mut self, in_space: bool) {
         let (base, space, offset) = match self.operand(1) {
             Some(&Operand::Variable { var, offset }) => {
@@ -122,8 +121,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define(address);
     }
 
-    /// Executes `cvta`: converts an address to a generic address, or with `.to` in the other
-    /// direction.
+    /// Executes `cvta`: converts an address to a generic address, or with `.to` in the other direction.
     pub(super) fn convert_address(&mut self) {
         let address = self.value(1);
         let space = self.space().unwrap_or(Space::Global);
@@ -188,9 +186,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     }
 }
 
-/// Returns the register values of a load of `count` elements, in the order of their addresses. The
-/// words in memory are given lowest address first. A single element narrower than a word is already
-/// extended to a word.
+/// Returns the register values of a load of `count` elements, in the order of their addresses. The words in memory are
+/// given lowest address first. A single element narrower than a word is already extended to a word.
 pub fn elements<D: Domain>(
     d: &mut D,
     element: Type,

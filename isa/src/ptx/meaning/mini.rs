@@ -129,8 +129,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define_word(result);
     }
 
-    /// Converts an f32 to a scale factor `ue8m0`: a power of two, represented by its biased
-    /// exponent.
+    /// Converts an f32 to a scale factor `ue8m0`: a power of two, represented by its biased exponent.
     fn scale_of(&mut self, a: D::Word) -> D::Word {
         let (magnitudes, position) = (self.d.word(0x7FFF_FFFF), self.d.word(23));
         let magnitude = self.d.and(a, magnitudes);

@@ -47,9 +47,8 @@ use crate::approx::Function;
 use crate::half::Format;
 use crate::halu::domain::{Domain, HalfKind, Lanes, VideoKind, exact, wide};
 
-/// Returns the guard of an instruction as a predicate, or `None` if the instruction has no guard.
-/// If the predicate is false, the engine commits no effects and continues with the next
-/// instruction.
+/// Returns the guard of an instruction as a predicate, or `None` if the instruction has no guard. If the predicate is
+/// false, the engine commits no effects and continues with the next instruction.
 pub fn guard<D: Domain>(inst: &Inst, domain: &mut D, read: &mut impl Reader<D>) -> Option<D::Pred> {
     let guard = inst.guard?;
     let p = read.predicate(domain, guard.reg);
@@ -114,8 +113,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         low
     }
 
-    /// Returns the integer operand `i` of at most 32 bits, sign-extended or zero-extended to 32
-    /// bits.
+    /// Returns the integer operand `i` of at most 32 bits, sign-extended or zero-extended to 32 bits.
     fn narrow_int(&mut self, i: usize, ty: Type) -> D::Word {
         let word = self.word(i);
         wide::extend_word(self.d, ty.bits(), ty.is_signed(), word)
@@ -162,8 +160,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.read.predicate(self.d, Reg::CARRY)
     }
 
-    /// Writes the carry flag if the row or the modifier `.cc` says that the instruction writes the
-    /// flag.
+    /// Writes the carry flag if the row or the modifier `.cc` says that the instruction writes the flag.
     fn define_carry(&mut self, carry: D::Pred) {
         if self.inst.writes_carry() {
             self.effects.writes.push(Write::Predicate(Reg::CARRY, carry));

@@ -1,5 +1,4 @@
-//! Semantics of video instructions: arithmetic and comparisons on the half-words or bytes of a
-//! register.
+//! Semantics of video instructions: arithmetic and comparisons on the half-words or bytes of a register.
 
 use super::{Context, Reader, wide};
 use crate::halu::domain::{Domain, Lanes, VideoKind, VideoMerge, VideoOp};
@@ -29,8 +28,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define_word(result);
     }
 
-    /// Returns the index of the source element for each lane, from the selector of operand `i` or
-    /// its default selector.
+    /// Returns the index of the source element for each lane, from the selector of operand `i` or its default selector.
     fn elements(&self, i: usize, lanes: Lanes) -> [u8; 4] {
         let default = match self.inst.row().operands.get(i).map(|o| o.shape) {
             Some(OperandKind::Selected(_, default)) => default,

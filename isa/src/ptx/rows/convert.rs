@@ -16,8 +16,7 @@ const S: Ty = Ty::Named(1);
 /// Operands of integer conversions; both registers may be wider than their types.
 const INT_INT: &[OperandRow] = &[def("d", Ty::Within(0)), value("a", Ty::Within(1))];
 const FLOAT_INT: &[OperandRow] = &[def("d", Ty::Within(0)), value("a", Ty::Within(1))];
-/// The integer types of conversions from and to bfloat16. The registers must not be wider than the
-/// types.
+/// The integer types of conversions from and to bfloat16. The registers must not be wider than the types.
 const EXACT_INTEGERS: &[Choice] = types!(U8 S8 U16 U32 U64 S16 S32 S64);
 const BF16_INT: &[OperandRow] = &[def("d", T), value("a", S)];
 const INT_BF16: &[OperandRow] = &[def("d", T), reg("a", S)];

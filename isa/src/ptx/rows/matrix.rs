@@ -3,8 +3,7 @@
 use super::*;
 use crate::ptx::matrix::MatrixOperand;
 
-/// Target requirements of `.m8n8k4` on f16. SMs after sm_75 emulate the product with other
-/// instructions.
+/// Target requirements of `.m8n8k4` on f16. SMs after sm_75 emulate the product with other instructions.
 const QUADS: Requirements = Requirements { last_sm: Some(75), ..Requirements::new(6, 4, 75) };
 const SM_75: Requirements = Requirements::new(6, 5, 75);
 /// Target requirements of products of single bits.

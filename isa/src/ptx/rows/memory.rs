@@ -180,8 +180,7 @@ const WIDE_TYPES: &[Token] =
 const UP_TO_16: &[[&[Token]; 2]] = &[[&[Token::V4], WIDE_TYPES], ONE_128];
 /// Invalid combination: a 128-bit access has a single element.
 const ONE_128: [&[Token]; 2] = [&[Token::V2, Token::V4], &[Token::Type(Type::B128)]];
-/// Invalid combinations: an access must have at most 16 bytes, and cache modifiers require global
-/// memory.
+/// Invalid combinations: an access must have at most 16 bytes, and cache modifiers require global memory.
 const UP_TO_16_LEVELS: &[[&[Token]; 2]] = &[[&[Token::V4], WIDE_TYPES], ONE_128, [ELSEWHERE, OF_LEVELS]];
 /// Invalid combination: cache modifiers require global memory.
 const LEVELS_OF_GLOBAL: &[[&[Token]; 2]] = &[[ELSEWHERE, OF_LEVELS]];

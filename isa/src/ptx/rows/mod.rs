@@ -1,5 +1,4 @@
-//! The rows of PTX, grouped into files, and the modifier slots and operands that several rows
-//! share.
+//! The rows of PTX, grouped into files, and the modifier slots and operands that several rows share.
 
 pub(super) mod approx;
 pub(super) mod atomic;

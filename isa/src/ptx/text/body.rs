@@ -12,8 +12,7 @@ use crate::ptx::module::{
 };
 use crate::ptx::types::{Space, Type};
 
-/// A parsed body. For each instruction, it holds the location in the PTX text and the source
-/// location from `.loc`.
+/// A parsed body. For each instruction, it holds the location in the PTX text and the source location from `.loc`.
 pub(super) struct ParsedBody {
     pub body: Body,
     pub locs: Vec<Loc>,
@@ -180,16 +179,14 @@ impl<'a> Reader<'a> {
         Ok(ParsedBody { body, locs, sources })
     }
 
-    /// Returns `true` if the error is an unsupported feature in a declaration that begins with the
-    /// token `first`.
+    /// Returns `true` if the error is an unsupported feature in a declaration that begins with the token `first`.
     fn declares(&self, first: Token<'a>, error: &Error) -> bool {
         matches!(first, Token::Dotted(_))
             && matches!(self.ahead.token, Token::Dotted(_))
             && error.kind.verdict() == Verdict::Unsupported
     }
 
-    /// Parses a kernel parameter: `.param .u64 p`, `.param .u64 .ptr .global .align 16 p`, `.param
-    /// .align 8 .b8 p[24]`.
+    /// Parses a kernel parameter: `.param .u64 p`, `.param .u64 .ptr .global .align 16 p`, `.param .align 8 .b8 p[24]`.
     fn param(&mut self) -> Result<(Param, &'a str, Loc), Error> {
         self.directive("param", "`.param`")?;
         let (mut ty, mut align, mut pointer) = (None, None, None);

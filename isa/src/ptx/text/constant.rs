@@ -80,8 +80,7 @@ impl<'a> Reader<'a> {
         Ok(computed(if condition.bits != 0 { yes } else { no }))
     }
 
-    /// Parses a chain of binary operators whose precedence is at least `least`, with their
-    /// operands.
+    /// Parses a chain of binary operators whose precedence is at least `least`, with their operands.
     fn binary(&mut self, depth: u32, least: u32) -> Result<Term<'a>, Error> {
         let mut left = self.unary(depth)?;
         while let Some((operator, binds, length)) = self.operator().filter(|(_, binds, _)| *binds >= least) {

@@ -89,8 +89,7 @@ pub enum ErrorKind {
         /// The `.target` of the module.
         target: TargetName,
     },
-    /// The module's PTX version or target is older than every version and target that the parser
-    /// supports.
+    /// The module's PTX version or target is older than every version and target that the parser supports.
     #[error("PTX {}.{} and {target} are too old; at least PTX 6.3 and sm_75 are required", version.0, version.1)]
     Older {
         /// The `.version` of the module.

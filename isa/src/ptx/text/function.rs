@@ -183,8 +183,7 @@ impl<'a> Reader<'a> {
                     self.bump()?;
                     align = Some(self.power_of_two(MAX_PARAM_ALIGN)?);
                 }
-                // The state space to which a pointer points does not change how the pointer is
-                // passed.
+                // The state space to which a pointer points does not change how the pointer is passed.
                 "ptr" | "global" | "const" | "local" | "shared" | "param" if ty.is_some() && in_memory_of => {
                     self.bump()?
                 }
@@ -286,8 +285,7 @@ impl<'a> Reader<'a> {
         Some((&function.name, &function.prototype))
     }
 
-    /// Attaches the functions to the kernels, and rejects the kernels that reach an unsupported
-    /// function.
+    /// Attaches the functions to the kernels, and rejects the kernels that reach an unsupported function.
     pub(super) fn finish_functions(&mut self, text: &mut ParsedFile) {
         let Declared { all, locs, sources, refused, .. } = std::mem::take(&mut self.functions);
         let functions: Functions = all.into();
@@ -323,8 +321,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Describes the first difference between a call and the prototype. Returns `None` if the call
-/// matches.
+/// Describes the first difference between a call and the prototype. Returns `None` if the call matches.
 fn difference(inst: &crate::ptx::Inst, prototype: &Prototype, body: &Body) -> Option<String> {
     let of = |shape: OperandKind| {
         inst.operands_with_rows().filter(move |(o, _)| o.shape == shape).map(|(_, operand)| operand)
@@ -345,8 +342,7 @@ fn difference(inst: &crate::ptx::Inst, prototype: &Prototype, body: &Body) -> Op
     })
 }
 
-/// Returns `true` if the operand may be passed for a parameter or result with the declaration
-/// `formal`.
+/// Returns `true` if the operand may be passed for a parameter or result with the declaration `formal`.
 fn is_passed_as(operand: &Operand, formal: &Formal, body: &Body) -> bool {
     match *operand {
         Operand::Register(reg) => {

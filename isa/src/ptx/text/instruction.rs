@@ -21,8 +21,7 @@ use crate::ptx::row::{Lanes, OperandKind, OperandRole, OperandRow, Ty, elements,
 use crate::ptx::types::{Space, Special, Token, Type, TypeKind};
 use crate::ptx::{Opcode, Vector};
 
-/// The opcodes of each mnemonic, sorted by mnemonic. The opcodes of one mnemonic have the order of
-/// [`Opcode::ALL`].
+/// The opcodes of each mnemonic, sorted by mnemonic. The opcodes of one mnemonic have the order of [`Opcode::ALL`].
 static BY_MNEMONIC: LazyLock<Vec<(&'static str, Vec<Opcode>)>> = LazyLock::new(|| {
     let mut table: Vec<(&'static str, Vec<Opcode>)> = Vec::new();
     for &opcode in Opcode::ALL {
@@ -61,10 +60,9 @@ enum Element<'a> {
     Number(Literal<'a>),
 }
 
-/// The reason why an instruction does not match a row. `reach` tells how far the instruction
-/// matches, so that the error for the best row can be reported. Its parts are `true` if all
-/// modifiers match, the index of the first wrong modifier or operand, and `true` if that operand
-/// has the expected form.
+/// The reason why an instruction does not match a row. `reach` tells how far the instruction matches, so that the error
+/// for the best row can be reported. Its parts are `true` if all modifiers match, the index of the first wrong modifier
+/// or operand, and `true` if that operand has the expected form.
 struct Refusal {
     reach: (bool, usize, bool),
     error: Error,
@@ -282,8 +280,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Parses an index such as `[3]` after a module variable. Returns the byte offset of the
-    /// element.
+    /// Parses an index such as `[3]` after a module variable. Returns the byte offset of the element.
     fn element_offset(&mut self, base: Base) -> Result<i32, Error> {
         let Base::Variable(var) = base else { return Ok(0) };
         if !self.accept('[')? {
@@ -295,8 +292,7 @@ impl<'a> Reader<'a> {
         Ok(offset)
     }
 
-    /// Parses the tokens that may follow a register or `_`: a suffix, or `|` and a second
-    /// predicate.
+    /// Parses the tokens that may follow a register or `_`: a suffix, or `|` and a second predicate.
     fn after_register(&mut self, name: &'a str, reg: Option<Reg>, names: &Names<'a>) -> Result<Raw<'a>, Error> {
         if self.accept('|')? {
             let second = self.element(names)?;
@@ -445,8 +441,7 @@ impl<'a> Parts<'a> {
         Err(best.map_or_else(unknown, |best| best.error))
     }
 
-    /// Returns the call instruction with these operands. The opcode depends on whether the call is
-    /// indirect.
+    /// Returns the call instruction with these operands. The opcode depends on whether the call is indirect.
     fn call(&self, opcodes: &[Opcode], guard: Option<Guard>, operands: SmallVec<[Operand; 4]>) -> Result<Inst, Error> {
         let is_indirect = matches!(operands.get(1), Some(Operand::Table(_)));
         let has_table =
@@ -691,8 +686,7 @@ fn mask(text: &str, lanes: Lanes) -> Option<u16> {
     (mask != 0).then_some(mask)
 }
 
-/// Parses a selector such as `b3210`, which lists the source elements from the highest lane down to
-/// lane 0.
+/// Parses a selector such as `b3210`, which lists the source elements from the highest lane down to lane 0.
 fn selector(text: &str, lanes: Lanes) -> Option<u16> {
     let digits = text.strip_prefix(lanes.letter())?;
     if digits.len() != lanes.count() as usize {

@@ -9,8 +9,7 @@ use crate::ptx::operand::Operand;
 /// The variables and functions that the kernels of a module share.
 pub(super) struct Joined {
     pub variables: Variables,
-    /// For each source module, its functions and the indices of the functions that the kernels
-    /// reach.
+    /// For each source module, its functions and the indices of the functions that the kernels reach.
     pub functions: Vec<(Functions, Vec<u32>)>,
 }
 
@@ -66,8 +65,7 @@ pub(super) fn join<'e>(names: Vec<String>, entries: impl Iterator<Item = &'e mut
     Joined { variables, functions }
 }
 
-/// The kernels that come from one source module, and therefore have the same functions and
-/// variables.
+/// The kernels that come from one source module, and therefore have the same functions and variables.
 struct Text {
     entries: Vec<usize>,
     functions: Functions,

@@ -136,8 +136,7 @@ impl<'a> Lexer<'a> {
         self.take(if second == 0 { first } else { first + 2 + second })
     }
 
-    /// Consumes a numeric literal: digits and letters. A decimal number may also contain a point
-    /// and a signed exponent.
+    /// Consumes a numeric literal: digits and letters. A decimal number may also contain a point and a signed exponent.
     fn number(&mut self) -> &'a str {
         let bytes = self.rest.as_bytes();
         let prefixed = matches!(bytes, [b'0', b'x' | b'X' | b'b' | b'B' | b'f' | b'F' | b'd' | b'D', ..]);

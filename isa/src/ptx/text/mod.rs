@@ -29,8 +29,7 @@ use crate::object::Loc;
 pub struct ParsedFile {
     /// The module.
     pub module: Module,
-    /// For each kernel, the location of the first character of each instruction; columns count
-    /// bytes from 1.
+    /// For each kernel, the location of the first character of each instruction; columns count bytes from 1.
     pub locs: Vec<Vec<Loc>>,
     /// For each kernel, the source location of each instruction, from `.loc` directives.
     pub sources: Vec<Vec<SourceLocation>>,
@@ -78,9 +77,8 @@ impl ParsedFile {
         errors
     }
 
-    /// Returns an error for each instruction that the `.version` and `.target` of the module do not
-    /// support, as an assembler does. If the module is older than every supported version, returns
-    /// only one error.
+    /// Returns an error for each instruction that the `.version` and `.target` of the module do not support, as an
+    /// assembler does. If the module is older than every supported version, returns only one error.
     pub fn missing(&self) -> Vec<Error> {
         let Module { version, target, .. } = self.module;
         let is_older = !self.module.provides(Requirements::ALWAYS);
@@ -101,9 +99,8 @@ impl ParsedFile {
         self.module.missing().take(most).map(error).collect()
     }
 
-    /// Returns the source file and the source location of the instruction at the location `at` of
-    /// the PTX text. Returns `None` if no instruction begins at `at`, or if no `.loc` precedes the
-    /// instruction.
+    /// Returns the source file and the source location of the instruction at the location `at` of the PTX text. Returns
+    /// `None` if no instruction begins at `at`, or if no `.loc` precedes the instruction.
     ///
     /// ```
     /// use halfbyte_isa::object::Loc;
@@ -139,8 +136,7 @@ pub fn read(text: &str) -> Result<ParsedFile, Vec<Error>> {
     if errors.is_empty() { Ok(read) } else { Err(errors) }
 }
 
-/// Parses a PTX file kernel by kernel. Kernels with unsupported features are listed in
-/// [`ParsedFile::refused`].
+/// Parses a PTX file kernel by kernel. Kernels with unsupported features are listed in [`ParsedFile::refused`].
 ///
 /// # Errors
 /// If an assembler would reject the file, returns its errors and those about unsupported features.

@@ -35,8 +35,7 @@ pub(super) struct Names<'a> {
     mentioned: Vec<LabelUse<'a>>,
     /// The labels that have been defined, in the order of the text.
     placed: Vec<Label>,
-    /// The names declared outside all scopes. Registers, variables, parameters and labels share one
-    /// namespace.
+    /// The names declared outside all scopes. Registers, variables, parameters and labels share one namespace.
     declared: HashSet<&'a str>,
     /// The open scopes, outermost first.
     scopes: Vec<Scope<'a>>,
@@ -44,9 +43,8 @@ pub(super) struct Names<'a> {
     has_blocks: bool,
     /// The indices of the register declarations inside scopes.
     nested: Vec<usize>,
-    /// The registers that are initialised at the start of the body, with their types and values.
-    /// These registers replace immediates in vectors, and special registers as operands of
-    /// instructions other than `mov`.
+    /// The registers that are initialised at the start of the body, with their types and values. These registers
+    /// replace immediates in vectors, and special registers as operands of instructions other than `mov`.
     held: Vec<(Reg, Type, Operand)>,
     /// The registers that replace the operand `_`. They are written but never read.
     unread: Vec<(Type, Reg)>,
@@ -100,8 +98,7 @@ struct Scope<'a> {
 }
 
 impl<'a> Names<'a> {
-    /// Returns the register with this name. If several scopes declare the name, the innermost scope
-    /// takes precedence.
+    /// Returns the register with this name. If several scopes declare the name, the innermost scope takes precedence.
     pub(super) fn register(&self, name: &str) -> Option<Reg> {
         let (depth, reg) = self.innermost(name)?;
         let is_hidden = !self.scopes.is_empty() && self.frame_names.get(name).is_some_and(|of| of.depth > depth);
@@ -124,9 +121,8 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Returns the register with a numbered name such as `%r12`, and the number of scopes that
-    /// enclose its declaration. The prefix may end in digits, too, so every split into prefix and
-    /// number is tried.
+    /// Returns the register with a numbered name such as `%r12`, and the number of scopes that enclose its declaration.
+    /// The prefix may end in digits, too, so every split into prefix and number is tried.
     fn numbered(&self, name: &str) -> Option<(usize, Reg)> {
         let digits = name.bytes().rev().take(MAX_DIGITS).take_while(u8::is_ascii_digit).count();
         (1..=digits).rev().find_map(|digits| {
@@ -184,8 +180,7 @@ impl<'a> Names<'a> {
         Ok(number)
     }
 
-    /// Returns the index of the target list with this name. The first use of a name creates the
-    /// list.
+    /// Returns the index of the target list with this name. The first use of a name creates the list.
     pub(super) fn table(&mut self, name: &'a str, at: Loc) -> u32 {
         let lists = &mut self.lists;
         *self.tables.entry(name).or_insert_with(|| {
@@ -315,8 +310,7 @@ impl<'a> Names<'a> {
         of_frame.or_else(|| self.params.get(name).copied().map(Base::Parameter))
     }
 
-    /// Returns the label with this name in the innermost scope. The first use of a name creates the
-    /// label.
+    /// Returns the label with this name in the innermost scope. The first use of a name creates the label.
     pub(super) fn label(&mut self, name: &'a str, at: Loc) -> Label {
         let mentioned = &mut self.mentioned;
         let labels = self.scopes.last_mut().map_or(&mut self.labels, |scope| &mut scope.labels);
@@ -467,8 +461,7 @@ impl Taken {
         self.is_free(name) && !self.stems.contains(name) && self.is_free(stem(name))
     }
 
-    /// Reserves and returns the name. If the name is not free, reserves and returns a variant with
-    /// a suffix.
+    /// Reserves and returns the name. If the name is not free, reserves and returns a variant with a suffix.
     fn unused(&mut self, name: &str, is_free: impl Fn(&Taken, &str) -> bool) -> String {
         let mut chosen = name.to_owned();
         while !is_free(self, &chosen) {

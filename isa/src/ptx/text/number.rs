@@ -30,8 +30,7 @@ enum Value {
     Integer(u64),
     /// The bits of a hexadecimal f32 such as `0f3f800000`.
     Single(u32),
-    /// The bits of a hexadecimal f64 such as `0d3ff0000000000000`, or of a decimal number such as
-    /// `1.5`.
+    /// The bits of a hexadecimal f64 such as `0d3ff0000000000000`, or of a decimal number such as `1.5`.
     Double(u64),
 }
 
@@ -108,8 +107,7 @@ impl Literal<'_> {
         }
     }
 
-    /// Returns the bits of the constant in the type `ty`. Returns an error if the type cannot
-    /// represent the constant.
+    /// Returns the bits of the constant in the type `ty`. Returns an error if the type cannot represent the constant.
     pub(super) fn within(&self, ty: Type) -> Result<u64, ErrorKind> {
         if let (negative, Value::Integer(magnitude)) = self.value()? {
             let limit = if negative { 1u128 << (ty.bits() - 1) } else { (1u128 << ty.bits()) - 1 };
@@ -124,8 +122,7 @@ impl Literal<'_> {
         ErrorKind::Range { number: self.written(), ty: format!("a value of type {ty}") }
     }
 
-    /// Returns the constant as an integer for an offset or a count. The magnitude must fit in 32
-    /// bits.
+    /// Returns the constant as an integer for an offset or a count. The magnitude must fit in 32 bits.
     pub(super) fn integer(&self) -> Result<i64, ErrorKind> {
         let range = || ErrorKind::Range { number: self.written(), ty: "an integer that fits in 32 bits".to_owned() };
         match self.value()? {

@@ -60,8 +60,7 @@ pub fn inst_text_in(inst: &Inst, scope: Scope<'_>) -> String {
     text.out
 }
 
-/// Output buffer of the printer. It avoids formatters, because a kernel consists of thousands of
-/// short strings.
+/// Output buffer of the printer. It avoids formatters, because a kernel consists of thousands of short strings.
 #[derive(Default)]
 pub(super) struct Printer {
     out: String,

@@ -67,11 +67,9 @@ pub(super) struct Reader<'a> {
     /// The names of the shared variables that the current body has declared. Each has the module
     /// variable that the name meant before, if any.
     pub(super) of_body: Vec<(&'a str, Option<Var>)>,
-    /// The names of external or unsupported symbols, each with the error that a use of the name
-    /// causes.
+    /// The names of external or unsupported symbols, each with the error that a use of the name causes.
     unsupported: HashMap<&'a str, ErrorKind>,
-    /// The names that the current kernel has added to `unsupported`, each with its previous error
-    /// there, if any.
+    /// The names that the current kernel has added to `unsupported`, each with its previous error there, if any.
     pub(super) noted: Vec<(&'a str, Option<ErrorKind>)>,
     /// The functions declared so far.
     pub(super) functions: Declared<'a>,
@@ -115,8 +113,7 @@ impl<'a> Reader<'a> {
         if self.accept(c)? { Ok(()) } else { Err(self.expected(expected)) }
     }
 
-    /// Consumes an identifier and returns it. Returns an error that names `expected` if another
-    /// token is next.
+    /// Consumes an identifier and returns it. Returns an error that names `expected` if another token is next.
     pub(super) fn name(&mut self, expected: &'static str) -> Result<&'a str, Error> {
         let Token::Name(name) = self.ahead.token else { return Err(self.expected(expected)) };
         self.bump()?;
@@ -230,8 +227,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Records an error in the declaration of a variable. Skips past its `;`, or to the start of a
-    /// kernel.
+    /// Records an error in the declaration of a variable. Skips past its `;`, or to the start of a kernel.
     fn recover_variable(&mut self, error: Error) -> Result<(), Error> {
         if error.kind.verdict() == Verdict::Unsupported {
             return Err(error);
@@ -247,8 +243,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Records an error and skips to the next statement. Fails if the maximum number of errors is
-    /// reached.
+    /// Records an error and skips to the next statement. Fails if the maximum number of errors is reached.
     pub(super) fn recover(&mut self, error: Error) -> Result<(), Error> {
         self.keep(error)?;
         let mut depth = 0u32;
@@ -467,14 +462,12 @@ impl<'a> Reader<'a> {
         self.vars.contains_key(name) || self.function_of(name).is_some()
     }
 
-    /// Returns the error that a use of this name causes, if it is an external or unsupported
-    /// symbol.
+    /// Returns the error that a use of this name causes, if it is an external or unsupported symbol.
     pub(super) fn unsupported(&self, name: &str) -> Option<ErrorKind> {
         self.unsupported.get(name).filter(|_| !self.vars.contains_key(name)).cloned()
     }
 
-    /// Parses a pragma such as `.pragma "nounroll";` and returns the text between `.pragma` and the
-    /// `;`.
+    /// Parses a pragma such as `.pragma "nounroll";` and returns the text between `.pragma` and the `;`.
     pub(super) fn pragma(&mut self) -> Result<String, Error> {
         self.bump()?;
         let mut texts = Vec::new();
@@ -489,8 +482,7 @@ impl<'a> Reader<'a> {
         Ok(texts.join(", "))
     }
 
-    /// Parses a directive that does not change the behaviour of the program, such as debug
-    /// information.
+    /// Parses a directive that does not change the behaviour of the program, such as debug information.
     pub(super) fn debug_directive(&mut self, word: &str) -> Result<(), Error> {
         match word {
             "file" => {

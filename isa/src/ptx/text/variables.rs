@@ -21,8 +21,7 @@ impl<'a> Reader<'a> {
         self.vars.get(name).copied()
     }
 
-    /// Parses module variables: `.const .align 4 .b8 table[256] = {1, 2};`, `.global .f32 a =
-    /// 0f3f800000, b;`.
+    /// Parses module variables: `.const .align 4 .b8 table[256] = {1, 2};`, `.global .f32 a = 0f3f800000, b;`.
     pub(super) fn variables(&mut self, linkage: Linkage, space: Space, text: &ParsedFile) -> Result<(), Error> {
         self.bump()?;
         let (mut ty, mut align) = (None, None);
@@ -71,10 +70,9 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Parses shared variables of the module, or of a body if `names` is given: `.shared .align 16
-    /// .b8 a[64], b;`. After `.extern`, parses `.shared .align 16 .b8 rest[];`, whose size the
-    /// launch determines. All variables of such a size start at the same address, after those of
-    /// fixed size.
+    /// Parses shared variables of the module, or of a body if `names` is given: `.shared .align 16 .b8 a[64], b;`.
+    /// After `.extern`, parses `.shared .align 16 .b8 rest[];`, whose size the launch determines. All variables of such
+    /// a size start at the same address, after those of fixed size.
     pub(super) fn shared_variables(&mut self, is_extern: bool, mut names: Option<&mut Names<'a>>) -> Result<(), Error> {
         self.bump()?;
         let (mut ty, mut align) = (None, None);
@@ -146,8 +144,7 @@ impl<'a> Reader<'a> {
         ((variable.space, variable.ty) == (Space::Shared, ty)).then_some(variable)
     }
 
-    /// Removes the names of shared variables that the current body has declared. The first `but`
-    /// names stay declared.
+    /// Removes the names of shared variables that the current body has declared. The first `but` names stay declared.
     pub(super) fn forget_variables(&mut self, but: usize) {
         for (name, before) in self.of_body.drain(but.min(self.of_body.len())..).rev() {
             match before {
@@ -157,8 +154,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Parses the array size and the initialiser of a variable. `at` is the location of the
-    /// variable's name.
+    /// Parses the array size and the initialiser of a variable. `at` is the location of the variable's name.
     fn contents(&mut self, space: Space, ty: Type, at: Loc) -> Result<Contents, Error> {
         let size = ty.bits() / 8;
         let taken = self.taken.get(&space).copied().unwrap_or(0);

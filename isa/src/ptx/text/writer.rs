@@ -8,9 +8,8 @@ use halfbyte_abi::Sm;
 use super::join::{Joined, join};
 use super::printer::Printer;
 
-/// Writes a module kernel by kernel and keeps only the text in memory. Kernels with variables or
-/// functions are written last, because the names of these symbols depend on the names of all
-/// kernels.
+/// Writes a module kernel by kernel and keeps only the text in memory. Kernels with variables or functions are written
+/// last, because the names of these symbols depend on the names of all kernels.
 pub struct Writer {
     sm: Sm,
     /// The name of the source file. `None` if the module gets no `.loc` directives.
@@ -34,9 +33,8 @@ struct Waiting {
 }
 
 impl Writer {
-    /// Creates a writer of a module for an SM; `capacity` is the initial capacity of the text in
-    /// bytes. If `source` names a source file, the module contains `.file` and `.loc` directives
-    /// for assembler and debugger.
+    /// Creates a writer of a module for an SM; `capacity` is the initial capacity of the text in bytes. If `source`
+    /// names a source file, the module contains `.file` and `.loc` directives for assembler and debugger.
     pub fn new(sm: Sm, source: Option<&str>, capacity: usize) -> Writer {
         // In PTX, a string cannot contain a line break or a quote.
         let source = source.map(|name| name.replace(|c: char| c == '"' || c.is_control(), "_"));

@@ -1,5 +1,4 @@
-//! The syntax of a line of assembly, independent of the instruction: guard, mnemonic, modifiers,
-//! operands.
+//! The syntax of a line of assembly, independent of the instruction: guard, mnemonic, modifiers, operands.
 
 pub(crate) mod spaced;
 
@@ -75,8 +74,7 @@ pub enum Syntax {
     Vp1,
 }
 
-/// A line of a program: at most one label, followed by at most one instruction or `.word`
-/// directive.
+/// A line of a program: at most one label, followed by at most one instruction or `.word` directive.
 #[derive(Clone, Debug)]
 pub struct Line<'a> {
     /// The label before the colon.
@@ -96,8 +94,7 @@ pub enum LineBody<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// Parses a line of assembly. `//` begins a comment, and `;` may end an instruction or
-    /// directive.
+    /// Parses a line of assembly. `//` begins a comment, and `;` may end an instruction or directive.
     pub fn parse(line: &'a str, syntax: Syntax) -> Result<Line<'a>, AsmError> {
         let whole = Fragment { text: line, start: 0 };
         let code = whole.to(line.find("//").unwrap_or(line.len())).trim();
@@ -221,8 +218,7 @@ fn is_label(text: &str, syntax: Syntax) -> bool {
         }
 }
 
-/// Classifies an identifier: a register, all predicates together (`PR`), or a name whose meaning
-/// the row defines.
+/// Classifies an identifier: a register, all predicates together (`PR`), or a name whose meaning the row defines.
 fn name(word: Fragment<'_>) -> Result<Body<'_>, AsmError> {
     const FILES: [(RegFile, &str); 3] = [
         (RegFile::Ur, "register number above 62: UR0 to UR62, or URZ"),

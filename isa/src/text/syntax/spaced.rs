@@ -103,8 +103,7 @@ fn register<'a>(piece: Fragment<'a>, names: Names<'_>) -> Result<Body<'a>, AsmEr
     }
 }
 
-/// Removes the `d` of a pair or the `q` of a quad after the digits of a name. Also returns the
-/// number of registers.
+/// Removes the `d` of a pair or the `q` of a quad after the digits of a name. Also returns the number of registers.
 pub(crate) fn tuple(name: &str) -> (&str, u8) {
     let first = |suffix| name.strip_suffix(suffix).filter(|first: &&str| first.ends_with(|c: char| c.is_ascii_digit()));
     let pair = first('d').map(|first| (first, 2));

@@ -1,5 +1,4 @@
-//! Default implementations of the domain's compound operations, in terms of its primitive
-//! operations.
+//! Default implementations of the domain's compound operations, in terms of its primitive operations.
 
 use super::{ByteKind, ByteOp, Domain, Logic};
 

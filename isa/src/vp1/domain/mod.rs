@@ -11,19 +11,16 @@ pub use expand::components;
 
 use arrayvec::ArrayVec;
 
-/// The value types of an execution engine and the primitive operations on them. All operations are
-/// total.
+/// The value types of an execution engine and the primitive operations on them. All operations are total.
 ///
-/// Component 0 of a vector is the lowest byte of the register. A single predicate is a word that is
-/// 0 or 1.
+/// Component 0 of a vector is the lowest byte of the register. A single predicate is a word that is 0 or 1.
 pub trait Domain: Sized {
     /// A 32-bit word: the value of an `$r`, `$a`, `$m` or `$x` register, or the zero-extended value
     /// of a `$c` or `$l` register.
     type Word: Copy;
     /// Sixteen bytes: the value of a `$v` register or of `$vx`.
     type Bytes: Copy;
-    /// Sixteen 32-bit integers, one per component: `$va`, and intermediate values of vector
-    /// instructions.
+    /// Sixteen 32-bit integers, one per component: `$va`, and intermediate values of vector instructions.
     type Wide: Copy;
     /// Sixteen predicates, one per component: the sign flags or the zero flags of a `$vc` register.
     type Mask: Copy;
@@ -84,8 +81,7 @@ pub trait Domain: Sized {
     fn wide_shl(&mut self, a: Self::Wide, count: u32) -> Self::Wide;
     /// Returns the arithmetic shift `a >> count`, for a count from 0 to 31.
     fn wide_sar(&mut self, a: Self::Wide, count: u32) -> Self::Wide;
-    /// Returns the arithmetic shift `a >> counts`, where each component has its own count from 0 to
-    /// 15.
+    /// Returns the arithmetic shift `a >> counts`, where each component has its own count from 0 to 15.
     fn wide_sar_each(&mut self, a: Self::Wide, counts: Self::Wide) -> Self::Wide;
     /// Returns the minimum of signed components.
     fn wide_min(&mut self, a: Self::Wide, b: Self::Wide) -> Self::Wide;
@@ -116,8 +112,7 @@ pub trait Domain: Sized {
     }
 }
 
-/// A Boolean function of two inputs `a` and `b`, as a truth table: the result is bit `2a + b` of
-/// the table.
+/// A Boolean function of two inputs `a` and `b`, as a truth table: the result is bit `2a + b` of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Logic(u8);
 
@@ -166,12 +161,11 @@ pub enum ByteKind {
     ShiftRight,
 }
 
-/// An operation on signed or unsigned bytes. The exact result is saturated to the range of the
-/// bytes, except that the result of a shift is truncated to 8 bits.
+/// An operation on signed or unsigned bytes. The exact result is saturated to the range of the bytes, except that the
+/// result of a shift is truncated to 8 bits.
 ///
-/// The sign flag of a signed operation is the sign of the result. The sign flag of an unsigned
-/// operation is set if the exact result was out of range. The sign flag of a shift is bit 7 of the
-/// result.
+/// The sign flag of a signed operation is the sign of the result. The sign flag of an unsigned operation is set if the
+/// exact result was out of range. The sign flag of a shift is bit 7 of the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ByteOp {
     /// The operation.
@@ -199,11 +193,9 @@ pub enum Index<W> {
 pub enum Shape {
     /// A row: the aligned 16 bytes that contain the byte address.
     Horizontal,
-    /// A column: one byte in each of sixteen rows. The stride code determines the distance of the
-    /// rows.
+    /// A column: one byte in each of sixteen rows. The stride code determines the distance of the rows.
     Vertical,
-    /// One byte from each bank of the address's row: component i is in bank i. The stride code is
-    /// ignored.
+    /// One byte from each bank of the address's row: component i is in bank i. The stride code is ignored.
     Banks,
 }
 
@@ -239,8 +231,7 @@ pub trait Reader<D: Domain> {
     fn load(&mut self, domain: &mut D, shape: Shape, address: D::Word) -> D::Bytes;
     /// Loads the aligned word of the data store that contains an address.
     fn load_word(&mut self, domain: &mut D, address: D::Word) -> D::Word;
-    /// Loads component i from bank i. The row number is that of the address, ORed with component i
-    /// of `rows`.
+    /// Loads component i from bank i. The row number is that of the address, ORed with component i of `rows`.
     fn gather(&mut self, domain: &mut D, address: D::Word, rows: D::Bytes) -> D::Bytes;
 }
 
@@ -279,8 +270,7 @@ pub enum Write<D: Domain> {
     Vc(u8, [D::Mask; 2]),
     /// The new value of an `$a` register.
     A(u8, D::Word),
-    /// New values for the bits of a `$c` register that one unit writes; the other bits are
-    /// unchanged.
+    /// New values for the bits of a `$c` register that one unit writes; the other bits are unchanged.
     C {
         /// The number of the `$c` register.
         n: u8,
@@ -299,8 +289,7 @@ pub enum Write<D: Domain> {
     Uccfg(D::Word),
     /// A store of a vector to the data store: its shape, its address and its value.
     Store(Shape, D::Word, D::Bytes),
-    /// A store of an aligned 32-bit word to the data store: an address in the word, and the word's
-    /// value.
+    /// A store of an aligned 32-bit word to the data store: an address in the word, and the word's value.
     StoreWord(D::Word, D::Word),
 }
 
@@ -329,8 +318,7 @@ pub enum Next<W> {
         /// Raises an interrupt.
         interrupt: bool,
     },
-    /// Traps because the bundle has an instruction whose effect is unknown. The bundle has no
-    /// writes.
+    /// Traps because the bundle has an instruction whose effect is unknown. The bundle has no writes.
     Trap(Unknown),
 }
 

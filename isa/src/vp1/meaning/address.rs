@@ -17,8 +17,7 @@ const ADDRESS_FLAG: u32 = 1 << 10;
 pub(super) enum AddressUpdate {
     /// Adds the last source to the address register.
     Step,
-    /// Leaves the address register unchanged. The address of the access is the register ORed with
-    /// the last source.
+    /// Leaves the address register unchanged. The address of the access is the register ORed with the last source.
     Stay,
 }
 
@@ -28,8 +27,7 @@ pub(super) fn stores_word(op: Opcode) -> bool {
 }
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
-    /// Returns the address of an access, and the outcome that updates the address register and the
-    /// flag aef.
+    /// Returns the address of an access, and the outcome that updates the address register and the flag aef.
     fn access(&mut self, register: Field, then: AddressUpdate) -> (D::Word, Outcome<D>) {
         let (base, offset) = (self.a(register), self.source_word());
         let (next, flags) = self.stepped(base, offset);
@@ -149,8 +147,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.long_result(result)
     }
 
-    /// Returns the outcome that writes a result to a whole address register, with the flags asf and
-    /// azf.
+    /// Returns the outcome that writes a result to a whole address register, with the flags asf and azf.
     fn long_result(&mut self, result: D::Word) -> Outcome<D> {
         let sign = self.bits(result, 31 - 8, 1 << 8);
         let zero = self.d.word(0);

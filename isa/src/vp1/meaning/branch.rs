@@ -66,8 +66,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         Outcome { next: Some(next), ..Outcome::default() }
     }
 
-    /// Evaluates `mov` to a loop counter. Also writes lzf to the `$c` register with the counter's
-    /// number.
+    /// Evaluates `mov` to a loop counter. Also writes lzf to the `$c` register with the counter's number.
     pub(super) fn load_counter(&mut self) -> Outcome<D> {
         let (n, value) = (self.reg(f::LC), self.get(f::IMM16) as u32);
         let bits = self.d.word(if value & 0xff == 0 { LZF } else { 0 });

@@ -37,8 +37,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         if round { self.d.wide_add(product, half) } else { product }
     }
 
-    /// Converts bytes to fractions in units of 1/256. A signed byte, whose unit is 1/128, is
-    /// doubled.
+    /// Converts bytes to fractions in units of 1/256. A signed byte, whose unit is 1/128, is doubled.
     pub(super) fn fraction(&mut self, a: D::Bytes, signed: bool) -> D::Wide {
         let a = self.d.widen(signed, a);
         if signed { self.d.wide_shl(a, 1) } else { a }

@@ -7,9 +7,8 @@ use crate::vp1::domain::{Domain, Reader};
 use crate::word::Field;
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
-    /// Returns the intermediate values of the scalar instruction that the vector unit reads as
-    /// factors. An opcode without a mnemonic also has such values, so this function tests opcode
-    /// bits.
+    /// Returns the intermediate values of the scalar instruction that the vector unit reads as factors. An opcode
+    /// without a mnemonic also has such values, so this function tests opcode bits.
     pub(super) fn leftover_factors(&mut self) -> [D::Word; 4] {
         let op = self.reg(f::OP);
         let (immediate, signed) = (op & 0x20 != 0, op & 0x10 == 0);

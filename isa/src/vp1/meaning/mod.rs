@@ -63,8 +63,7 @@ fn effects<D: Domain>(bundle: &Bundle, d: &mut D, read: &mut impl Reader<D>) -> 
 
 /// The effects of one unit's instruction.
 struct Outcome<D: Domain> {
-    /// A write of the scalar unit. Writes of the address unit and the vector unit to the same
-    /// register override it.
+    /// A write of the scalar unit. Writes of the address unit and the vector unit to the same register override it.
     overridable_write: Option<Write<D>>,
     /// All other writes. The writes of the scalar unit override those of the address unit.
     writes: ArrayVec<Write<D>, 3>,
@@ -126,8 +125,7 @@ enum Bit<W> {
 }
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
-    /// Calls the function of the opcode. The opcodes of a mnemonic differ only in the kind of their
-    /// last source.
+    /// Calls the function of the opcode. The opcodes of a mnemonic differ only in the kind of their last source.
     #[rustfmt::skip]
     fn execute(&mut self) -> Result<Outcome<D>, Unknown> {
         macro_rules! dispatch {
@@ -249,9 +247,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         }
     }
 
-    /// Returns the number of the register that the condition selects. If the condition is bit b20,
-    /// the quad of the register in `field` is rotated. Any other bit is XORed with the register
-    /// number in `field`.
+    /// Returns the number of the register that the condition selects. If the condition is bit b20, the quad of the
+    /// register in `field` is rotated. Any other bit is XORed with the register number in `field`.
     fn selected(&mut self, field: Field) -> Index<D::Word> {
         if self.get(f::SLCT) == ROTATE { self.quad(field, 0) } else { self.xor_selected(field) }
     }
@@ -281,8 +278,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         }
     }
 
-    /// Returns the last source as bytes: a vector, a word in the lowest four bytes, or a constant
-    /// in all bytes.
+    /// Returns the last source as bytes: a vector, a word in the lowest four bytes, or a constant in all bytes.
     fn source_bytes(&mut self) -> D::Bytes {
         match self.source() {
             SourceOperand::Register(RegFile::V, n) => self.read.v(self.d, n),

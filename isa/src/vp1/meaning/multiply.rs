@@ -75,8 +75,7 @@ enum Base<W> {
 }
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
-    /// Returns the mode of a multiplication, from fields that are at the same bit positions in all
-    /// multiplications.
+    /// Returns the mode of a multiplication, from fields that are at the same bit positions in all multiplications.
     fn mode(&self, signed: bool) -> Mode {
         Mode {
             signed,
@@ -92,8 +91,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         Mode { int: false, low, ..self.mode(signed) }
     }
 
-    /// Converts a vector of bytes to factors of a multiplication: integers if `int` is set,
-    /// otherwise fractions.
+    /// Converts a vector of bytes to factors of a multiplication: integers if `int` is set, otherwise fractions.
     fn factor(&mut self, a: D::Bytes, int: bool, signed: bool) -> D::Wide {
         if int { self.d.widen(signed, a) } else { self.fraction(a, signed) }
     }
@@ -168,8 +166,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.multiplied(mode, sum, results)
     }
 
-    /// Evaluates `vmad2` and `vmac2`: multiplies two vectors, each by a factor or mask that the
-    /// scalar unit forwards.
+    /// Evaluates `vmad2` and `vmac2`: multiplies two vectors, each by a factor or mask that the scalar unit forwards.
     pub(super) fn multiply_two(&mut self, signed: bool, inputs: Inputs, results: Results) -> Outcome<D> {
         let mode = self.mode(signed);
         let other = match inputs {
@@ -197,8 +194,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.multiplied(mode, sum, results)
     }
 
-    /// Evaluates `vlrp`: interpolates between the two registers of a pair. A third register holds
-    /// the weights.
+    /// Evaluates `vlrp`: interpolates between the two registers of a pair. A third register holds the weights.
     pub(super) fn interpolate(&mut self) -> Outcome<D> {
         let mode = self.fraction_mode(false, false);
         let n = self.reg(f::SRC1);
@@ -210,8 +206,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.multiplied(mode, sum, Results::Read)
     }
 
-    /// Evaluates `vlrp2`: interpolates between registers 0, 2 and 3 of a quad with two factors as
-    /// weights.
+    /// Evaluates `vlrp2`: interpolates between registers 0, 2 and 3 of a quad with two factors as weights.
     pub(super) fn interpolate_two(&mut self) -> Outcome<D> {
         let mode = self.fraction_mode(self.flag(f::SIGND), false);
         let signed = self.flag(f::SIGNS);
@@ -229,8 +224,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.multiplied(mode, sum, if self.flag(f::VAWRITE) { Results::Both } else { Results::Read })
     }
 
-    /// Evaluates `vlrp4a`, which interpolates like `vlrp2` and writes the result to the
-    /// accumulator.
+    /// Evaluates `vlrp4a`, which interpolates like `vlrp2` and writes the result to the accumulator.
     pub(super) fn interpolate_first(&mut self) -> Outcome<D> {
         let mode = self.fraction_mode(false, true);
         let corner = self.quad(f::SRC1, 0);
@@ -305,8 +299,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         })
     }
 
-    /// Converts each pair of factors to a mask of 16 bits. The factor of a component is 256 if its
-    /// bit is set, else 0.
+    /// Converts each pair of factors to a mask of 16 bits. The factor of a component is 256 if its bit is set, else 0.
     fn mask_factors(&mut self) -> [D::Wide; 2] {
         let (zero, one) = (splat(self.d, 0), splat(self.d, 0x100));
         let [a, b, c, d] = self.factors();

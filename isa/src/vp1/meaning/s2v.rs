@@ -62,8 +62,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.forward(factors)
     }
 
-    /// Evaluates `vecms`: forwards the low four bits of a register as factors, and shifts the
-    /// register right by four.
+    /// Evaluates `vecms`: forwards the low four bits of a register as factors, and shifts the register right by four.
     pub(super) fn forward_bits(&mut self) -> Outcome<D> {
         let (bits, four) = (self.r(f::SRC1), self.d.word(4));
         let rest = self.d.sar(bits, four);
@@ -77,8 +76,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.forward(factors)
     }
 
-    /// Evaluates `bvecmadsel`. The factors are computed as for `bvecmad`, but one factor of each
-    /// pair replaces both.
+    /// Evaluates `bvecmadsel`. The factors are computed as for `bvecmad`, but one factor of each pair replaces both.
     pub(super) fn forward_selected(&mut self) -> Outcome<D> {
         let [a, b, c, d] = self.positioned_factors(7);
         // If the condition is flag b19, which selects the registers with the bytes, then flag b18

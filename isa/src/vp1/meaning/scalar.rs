@@ -135,8 +135,7 @@ pub(super) fn abs<D: Domain>(d: &mut D, a: D::Word, _: D::Word) -> D::Word {
     max(d, a, opposite)
 }
 
-/// Shifts right by the signed low 6 bits of `n`. A negative count shifts left by -n, except that
-/// -32 does not shift.
+/// Shifts right by the signed low 6 bits of `n`. A negative count shifts left by -n, except that -32 does not shift.
 pub(super) fn shift_right<D: Domain>(
     d: &mut D,
     right: impl FnOnce(&mut D, D::Word, D::Word) -> D::Word,

@@ -1,5 +1,4 @@
-//! Moves between `$r` and the other register files, which the scalar unit executes. Every move
-//! clears the scalar flags.
+//! Moves between `$r` and the other register files, which the scalar unit executes. Every move clears the scalar flags.
 
 use super::address::stores_word;
 use super::{Context, Outcome, f};
@@ -55,8 +54,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
                 outcome.overridable_write = self.define(f::DST, value);
             }
             RegFile::L => {
-                // An `exit` of the branch unit in the same bundle takes precedence on the read
-                // port.
+                // An `exit` of the branch unit in the same bundle takes precedence on the read port.
                 if self.bundle.inst(Unit::Branch).is_none_or(|branch| branch.opcode() != Opcode::EXIT) {
                     let value = self.read.l(self.d, n & 3);
                     outcome.overridable_write = self.define(f::DST, value);

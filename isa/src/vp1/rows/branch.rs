@@ -1,5 +1,4 @@
-//! Rows of the branch unit. A branch has one delay slot: the next bundle executes before the branch
-//! takes effect.
+//! Rows of the branch unit. A branch has one delay slot: the next bundle executes before the branch takes effect.
 
 use super::*;
 

@@ -80,8 +80,7 @@ const VSHR_U: &str = "Shifts each byte right logically by the low 4 bits of the 
                       low 8 bits of the result. A negative count shifts left.\n\n\
                       zf of `vcd`: the stored byte is 0. sf: bit 7 of the stored byte.";
 
-/// Defines the alias of a vector right shift: `vsar` for signed bytes and `vshr` for unsigned
-/// bytes.
+/// Defines the alias of a vector right shift: `vsar` for signed bytes and `vshr` for unsigned bytes.
 macro_rules! shift_alias {
     ($name:literal, $b:expr) => {
         &[Alias { mnemonic: $name, implied_fields: &[], operands: &[V_D, VC_D, V_1, $b] }]

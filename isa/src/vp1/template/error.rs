@@ -41,8 +41,7 @@ pub enum TemplateErrorKind {
     /// More values than a template may have.
     #[error("more than {max} values: the result, the operands and `$t0` to the last temporary", max = Template::MAX_VALUES)]
     TooMany,
-    /// Text that is no valid instruction. The position in the error is relative to the whole
-    /// template.
+    /// Text that is no valid instruction. The position in the error is relative to the whole template.
     #[error("{0}")]
     Asm(AsmError),
     /// An instruction of the address or the branch unit.
@@ -77,12 +76,10 @@ pub enum TemplateErrorKind {
     /// A read of flags in a `$c` register that only the address unit or the branch unit writes.
     #[error("this instruction reads flags of `{0}` that the scalar unit does not write")]
     Flags(String),
-    /// An invalid use of a copy of all `$vc` registers. Only reads of one 32-bit word of the copy
-    /// are valid.
+    /// An invalid use of a copy of all `$vc` registers. Only reads of one 32-bit word of the copy are valid.
     #[error("`{0}` holds a copy of all `$vc` registers: read its 32-bit words with `mov`")]
     AllFlags(String),
-    /// A vector instruction that needs values from the scalar unit, in a bundle whose scalar
-    /// instruction forwards none.
+    /// A vector instruction that needs values from the scalar unit, in a bundle whose scalar instruction forwards none.
     #[error("`{0}` needs factors or flags from a scalar instruction in the same bundle")]
     Factors(&'static str),
     /// The template does not write the result.

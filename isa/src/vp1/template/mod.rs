@@ -1,21 +1,19 @@
-//! Instruction templates: sequences of bundles with placeholders. Intrinsics of the IR can use
-//! every computing instruction of VP1 through a template.
+//! Instruction templates: sequences of bundles with placeholders. Intrinsics of the IR can use every computing
+//! instruction of VP1 through a template.
 //!
-//! Many VP1 instructions are useful only in combination. A result may stay in `$va` or in flags,
-//! and the values that the scalar unit forwards to the vector unit are available only in the same
-//! bundle. So a template is a short program. `;` ends a bundle, as it may end a line of assembly.
-//! `&` joins the instructions of a bundle, as in the printed form of selected code. Neither
-//! character occurs in the text of an instruction.
+//! Many VP1 instructions are useful only in combination. A result may stay in `$va` or in flags, and the values that
+//! the scalar unit forwards to the vector unit are available only in the same bundle. So a template is a short program.
+//! `;` ends a bundle, as it may end a line of assembly. `&` joins the instructions of a bundle, as in the printed form
+//! of selected code. Neither character occurs in the text of an instruction.
 //!
-//! `$d` stands for the register of the result, and `$0`, `$1`, ... for the registers of the
-//! operands. `$t0`, `$t1`, ... stand for temporaries; the first write determines the register file
-//! of a temporary. A pair `$0d` consists of `$0` and `$1`; a quad `$0q` also contains `$2` and
-//! `$3`. Flags are written by their register names, `$c0` to `$c3` and `$vc0` to `$vc3`. The
-//! sequence must write flags, `$va`, `$vx` and temporaries before it reads them, so that the result
-//! depends only on the operands.
+//! `$d` stands for the register of the result, and `$0`, `$1`, ... for the registers of the operands. `$t0`, `$t1`, ...
+//! stand for temporaries; the first write determines the register file of a temporary. A pair `$0d` consists of `$0`
+//! and `$1`; a quad `$0q` also contains `$2` and `$3`. Flags are written by their register names, `$c0` to `$c3` and
+//! `$vc0` to `$vc3`. The sequence must write flags, `$va`, `$vx` and temporaries before it reads them, so that the
+//! result depends only on the operands.
 //!
-//! Only loads write `$vx`, and a sequence cannot access memory. The pseudo-instruction `mov $vx $0`
-//! stands for the store and the load that copy a value to `$vx`.
+//! Only loads write `$vx`, and a sequence cannot access memory. The pseudo-instruction `mov $vx $0` stands for the
+//! store and the load that copy a value to `$vx`.
 
 mod error;
 mod parse;
@@ -51,9 +49,8 @@ pub enum Placeholder {
     },
 }
 
-/// A register operand of an instruction in a bundle. If its field shares bits with other fields
-/// ([`Inst::shares`]), the instruction word fixes the register number. The value must then be
-/// assigned to that register.
+/// A register operand of an instruction in a bundle. If its field shares bits with other fields ([`Inst::shares`]), the
+/// instruction word fixes the register number. The value must then be assigned to that register.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RegisterSlot {
     /// Index of the instruction in the bundle.
@@ -103,12 +100,11 @@ impl Template {
     /// Maximum number of values in a template: result, operands and temporaries.
     pub const MAX_VALUES: usize = 31;
 
-    /// Parses a template. The result and the operands are in the given register files, `$r` or
-    /// `$v`.
+    /// Parses a template. The result and the operands are in the given register files, `$r` or `$v`.
     ///
     /// # Errors
-    /// The text is not a sequence of instructions, or the instructions do more than compute the
-    /// result from the operands.
+    /// The text is not a sequence of instructions, or the instructions do more than compute the result from the
+    /// operands.
     pub fn parse(text: &str, result: RegFile, operands: &[RegFile]) -> Result<Template, TemplateError> {
         parse::parse(text, result, operands)
     }

@@ -35,16 +35,14 @@ struct Value {
     written: bool,
     /// An instruction reads the value.
     read: bool,
-    /// The flags that had been written at the time of the copy, if the value is a copy of all `$vc`
-    /// registers.
+    /// The flags that had been written at the time of the copy, if the value is a copy of all `$vc` registers.
     copied: Option<Locations>,
 }
 
 struct Parser<'a> {
     text: &'a str,
     operands: usize,
-    /// The result, the operands and the temporaries. During parsing, a value's index serves as its
-    /// register number.
+    /// The result, the operands and the temporaries. During parsing, a value's index serves as its register number.
     values: Vec<Value>,
     /// The flags and the other registers in [`LOCAL`] that have been written.
     written: Locations,
@@ -97,8 +95,7 @@ fn number(name: &str, prefix: &str) -> Option<usize> {
 }
 
 impl Parser<'_> {
-    /// Checks all placeholders and register names in the text, and determines the number of
-    /// temporaries.
+    /// Checks all placeholders and register names in the text, and determines the number of temporaries.
     fn names(&mut self) -> Result<(), TemplateError> {
         let first = self.values.len();
         let mut end = first;
@@ -164,8 +161,7 @@ impl Parser<'_> {
                 Some((self.values.get(value)?.file.unwrap_or(new), value as u8))
             };
             read_named(piece, names).or_else(|error| match error.kind {
-                // Other fields share bits with the register number, and these bits differ from the
-                // value's index.
+                // Other fields share bits with the register number, and these bits differ from the value's index.
                 AsmErrorKind::Conflict { .. } => read_sharing(piece, names).ok_or(error),
                 _ => Err(error),
             })
@@ -203,8 +199,7 @@ impl Parser<'_> {
         let Some(index) = self.value(name.text) else { return Err(Wrong::InvalidMoveToVx.at(name)) };
         self.read_as(index, RegFile::V, None).map_err(|wrong| wrong.at(name))?;
         self.written = self.written.union(Locations::register(RegFile::Vx, 0));
-        // `mov $vx` stands for a store and a load, so the next bundle does not directly follow a
-        // write of `$va`.
+        // `mov $vx` stands for a store and a load, so the next bundle does not directly follow a write of `$va`.
         self.accumulated = false;
         Ok(self.placeholder(index))
     }
@@ -284,8 +279,7 @@ impl Parser<'_> {
         Ok((reads, footprint.writes))
     }
 
-    /// Adds the register operands of an instruction to `slots`. `reads` holds the flags that the
-    /// bundle reads.
+    /// Adds the register operands of an instruction to `slots`. `reads` holds the flags that the bundle reads.
     fn slots(
         &mut self,
         slots: &mut Vec<RegisterSlot>,
@@ -309,8 +303,7 @@ impl Parser<'_> {
             let (field, file, parts) = match operand.kind {
                 OperandKind::Reg { file, field, .. } => (field, file, 1),
                 OperandKind::Tuple { file, field, count } => {
-                    // The text `$0q` names four registers even if the instruction reads fewer of
-                    // them.
+                    // The text `$0q` names four registers even if the instruction reads fewer of them.
                     let named = inst.get(field) as usize..inst.get(field) as usize + usize::from(count);
                     named.into_iter().try_for_each(|value| self.read(value, file, inst, word))?;
                     (field, file, inst.quad_condition().map_or(count, |(bit, index)| chosen(bit, index)))
@@ -390,8 +383,7 @@ impl Parser<'_> {
         })
     }
 
-    /// If the value is a copy of all `$vc` registers, returns the flags in the word that the
-    /// instruction reads.
+    /// If the value is a copy of all `$vc` registers, returns the flags in the word that the instruction reads.
     fn copied_flags(
         &self,
         index: usize,

@@ -107,8 +107,7 @@ fn spread_flags_may_be_of_a_pair() {
     assert_eq!(spread, [(f::VCIDX, 0, Flags(2)), (f::VCIDX, 1, Flags(3))]);
 }
 
-/// In `vmac2` with two registers, other fields share all bits of the second register's number and
-/// thus determine it.
+/// In `vmac2` with two registers, other fields share all bits of the second register's number and thus determine it.
 #[test]
 fn accepts_a_register_number_shared_with_other_fields() {
     for (text, number) in [("rd int 0x0 hi", 0), ("rd int 0x1 hi", 2), ("rn fract -0x2 lo", 29), ("rn int -0x1 lo", 31)]
@@ -140,8 +139,7 @@ fn a_value_goes_to_the_extra_register() {
     }
 }
 
-/// Parses an invalid template. Returns the error message, and the part of the text to which the
-/// error points.
+/// Parses an invalid template. Returns the error message, and the part of the text to which the error points.
 fn refused(text: &str, result: RegFile, operands: &[RegFile]) -> (String, String) {
     let error = Template::parse(text, result, operands).unwrap_err();
     let found = text[error.span.clone()].to_string();

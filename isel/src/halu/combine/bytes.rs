@@ -1,5 +1,4 @@
-//! Combines byte moves: one PRMT computes a word whose bytes are bytes of two words, zeros, or
-//! copies of a sign bit.
+//! Combines byte moves: one PRMT computes a word whose bytes are bytes of two words, zeros, or copies of a sign bit.
 
 use arrayvec::ArrayVec;
 
@@ -71,8 +70,7 @@ pub enum Bits {
 /// Truth tables of the three inputs of LOP3: a bit is set if the input is 1 in this case.
 const INPUT_TABLES: [u8; 3] = [0xf0, 0xcc, 0xaa];
 
-/// Specialises the truth table for inputs whose bit number `source` is `bit`. The result does not
-/// depend on this input.
+/// Specialises the truth table for inputs whose bit number `source` is `bit`. The result does not depend on this input.
 fn with_bit(table: u8, source: usize, bit: bool) -> u8 {
     let (has, distance) = (INPUT_TABLES[source], 4 >> source);
     if bit { table & has | (table & has) >> distance } else { table & !has | (table & !has) << distance }

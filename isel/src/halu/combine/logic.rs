@@ -6,12 +6,10 @@ use super::Combiner;
 use super::word::ThreeSourceOp;
 use crate::halu::operands::{Reg, SourceLocation, Src};
 
-/// Truth tables of up to five input words as functions of themselves, with one bit for each of the
-/// 32 cases.
+/// Truth tables of up to five input words as functions of themselves, with one bit for each of the 32 cases.
 const WORDS: [u32; 5] = [0xaaaa_aaaa, 0xcccc_cccc, 0xf0f0_f0f0, 0xff00_ff00, 0xffff_0000];
 
-/// Returns the function of five words that a LOP3 with this truth table computes from three such
-/// functions.
+/// Returns the function of five words that a LOP3 with this truth table computes from three such functions.
 pub fn apply(table: u8, [a, b, c]: [u32; 3]) -> u32 {
     let pick = |word: u32, bit: u8| if bit == 1 { word } else { !word };
     let case = |case: u8| pick(a, case >> 2 & 1) & pick(b, case >> 1 & 1) & pick(c, case & 1);
@@ -78,8 +76,7 @@ impl Words {
 }
 
 impl Combiner<'_> {
-    /// Merges into a LOP3 another LOP3 or a constant that one of its sources reads. Returns `true`
-    /// if the LOP3 changed.
+    /// Merges into a LOP3 another LOP3 or a constant that one of its sources reads. Returns `true` if the LOP3 changed.
     pub(super) fn logic(&mut self, at: u32, table: u8, sources: [Src; 3]) -> bool {
         let combined = (0..3).find_map(|place| self.with_inlined_source(table, sources, place));
         combined.is_some_and(|(table, sources)| self.write_three(at, ThreeSourceOp::Logic(table), sources))
@@ -115,8 +112,7 @@ impl Combiner<'_> {
         words.one(apply(table, functions))
     }
 
-    /// Returns `true` if an instruction updates the register in place. The live range of such a
-    /// register must not grow.
+    /// Returns `true` if an instruction updates the register in place. The live range of such a register must not grow.
     pub(super) fn is_updated_in_place(&self, reg: Reg) -> bool {
         reg.vreg.is_some_and(|reg| self.known[reg.0 as usize].is_continued)
     }

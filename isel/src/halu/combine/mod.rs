@@ -1,16 +1,15 @@
-//! Peephole combining of HALU instructions that were selected for different ops. A selection rule
-//! sees only ops; the instructions that were selected for the operands are known only after
-//! selection.
+//! Peephole combining of HALU instructions that were selected for different ops. A selection rule sees only ops; the
+//! instructions that were selected for the operands are known only after selection.
 //!
-//! * Byte moves ([`bytes`]): shifts by whole bytes, masks of whole bytes and PRMT become one PRMT
-//!   of the original words. Bytes known to be zero, as after LDG.U8, are not extended again.
-//! * Bitwise logic ([`logic`]): LOP3 computes any function of three words, so a tree of LOP3 over
-//!   three words becomes one LOP3.
-//! * Sums ([`sums`]): IADD3 absorbs another sum, a product (as IMAD) or a shift (as LEA), if the
-//!   operand has no other use.
+//! * Byte moves ([`bytes`]): shifts by whole bytes, masks of whole bytes and PRMT become one PRMT of the original
+//!   words. Bytes known to be zero, as after LDG.U8, are not extended again.
+//! * Bitwise logic ([`logic`]): LOP3 computes any function of three words, so a tree of LOP3 over three words becomes
+//!   one LOP3.
+//! * Sums ([`sums`]): IADD3 absorbs another sum, a product (as IMAD) or a shift (as LEA), if the operand has no other
+//!   use.
 //!
-//! Instructions are combined only within a block, so that no live range grows beyond its block.
-//! Instructions whose results are no longer used are removed.
+//! Instructions are combined only within a block, so that no live range grows beyond its block. Instructions whose
+//! results are no longer used are removed.
 
 pub mod bytes;
 pub mod logic;
@@ -62,8 +61,7 @@ struct RegisterFacts {
     block: u32,
     /// Number of uses: reads by instructions, block arguments, and in-place updates.
     uses: u32,
-    /// `true` if an instruction updates the register in place. The live range of such a register
-    /// must not grow.
+    /// `true` if an instruction updates the register in place. The live range of such a register must not grow.
     is_continued: bool,
 }
 
@@ -230,8 +228,7 @@ impl<'c> Combiner<'c> {
         Some(self.known[reg.0 as usize].def).filter(|&def| def != NONE)
     }
 
-    /// Returns the index of the instruction that defines a 32-bit register, if it is in the current
-    /// block.
+    /// Returns the index of the instruction that defines a 32-bit register, if it is in the current block.
     fn def_in_block(&self, reg: Reg) -> Option<u32> {
         self.maker(reg).filter(|_| reg.vreg.is_some_and(|reg| self.known[reg.0 as usize].block == self.block))
     }

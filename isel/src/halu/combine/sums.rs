@@ -1,5 +1,4 @@
-//! Combines a sum (IADD3) with the definitions of its terms: sums, products and shifts without
-//! other uses.
+//! Combines a sum (IADD3) with the definitions of its terms: sums, products and shifts without other uses.
 
 use arrayvec::ArrayVec;
 

@@ -1,5 +1,4 @@
-//! Selection of HALU instructions for collective operations (barriers, shuffles, votes), atomic
-//! operations and fences.
+//! Selection of HALU instructions for collective operations (barriers, shuffles, votes), atomic operations and fences.
 
 use halfbyte_ir::{AtomicAttr, Attr, FenceAttr, Inst, InstData, Kernel, MemOrder, Op, Scope, Type, Value};
 use halfbyte_isa::halu::fields::*;

@@ -1,5 +1,4 @@
-//! Functions that the HALU rules call: extractors, which match values, and constructors, which emit
-//! instructions.
+//! Functions that the HALU rules call: extractors, which match values, and constructors, which emit instructions.
 
 use halfbyte_abi::{GROUP_COUNT_OFFSET, GROUP_SIZE_OFFSET, ITEM_COUNT_OFFSET};
 use halfbyte_ir::{
@@ -260,8 +259,7 @@ impl rules::Context for Lowering<'_> {
     // Constructors of integer instructions.
 
     fn iadd3(&mut self, a: Src, b: Src, c: Src) -> Reg {
-        // All three operands commute. Only the second operand can be an immediate or constant
-        // memory.
+        // All three operands commute. Only the second operand can be an immediate or constant memory.
         let [a, b, c] = if !c.is_reg() && b.is_reg() { [a, c, b] } else { [a, b, c] };
         let inst = self.out.three(IADD3, Number::Int, a, b, c);
         self.out.word(inst)

@@ -1,5 +1,4 @@
-//! Selection of intrinsics: an intrinsic, written as a line of HALU assembly, becomes this
-//! instruction.
+//! Selection of intrinsics: an intrinsic, written as a line of HALU assembly, becomes this instruction.
 
 use halfbyte_ir::{Inst, IntrinsicData, Kernel, Reason, Type, ValueDef};
 use halfbyte_isa::halu::TARGET;
@@ -37,16 +36,14 @@ fn template(kernel: &Kernel, inst: Inst, data: &IntrinsicData) -> Result<(Templa
     Ok((template, result))
 }
 
-/// If operand number `operand` of an intrinsic is a 32-bit kernel parameter, returns the
-/// parameter's number.
+/// If operand number `operand` of an intrinsic is a 32-bit kernel parameter, returns the parameter's number.
 fn parameter(kernel: &Kernel, inst: Inst, operand: u8) -> Option<u32> {
     let &value = kernel.args(inst).get(usize::from(operand))?;
     let ValueDef::Param(number) = kernel.values[value].def else { return None };
     (kernel.ty(value).bits() == 32).then_some(number)
 }
 
-/// Returns a refusal for each intrinsic of the kernel, used or unused, that is not a HALU
-/// instruction.
+/// Returns a refusal for each intrinsic of the kernel, used or unused, that is not a HALU instruction.
 pub(crate) fn check(kernel: &Kernel) -> Vec<Refusal> {
     intrinsics::refused(kernel, TARGET.name(), template)
 }

@@ -174,8 +174,7 @@ impl Lowering<'_> {
 
     /// Starts a load or store instruction, `plus` bytes after the address.
     pub(super) fn access(&mut self, forms: AddressForms, address: &Address, plus: i32) -> Word {
-        // An access that replaces several source accesses is aligned to its size, so it is one
-        // instruction.
+        // An access that replaces several source accesses is aligned to its size, so it is one instruction.
         self.out.access = self.wide.take().into();
         let (opcode, reg, displacement) = match *address {
             Address::Uniform { offset, displacement, .. } => (forms.uniform, offset, displacement),

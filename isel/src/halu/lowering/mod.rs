@@ -44,14 +44,12 @@ pub(super) struct Lowering<'k> {
     extra: HaluExtra,
     /// Register of each value, created at the first visited use. The definition is visited later.
     value_regs: SecondaryMap<Value, Option<VReg>>,
-    /// For each virtual register of a value, the register of a rule's result that holds the same
-    /// value.
+    /// For each virtual register of a value, the register of a rule's result that holds the same value.
     aliases: Vec<Option<Reg>>,
     /// `true` for each register that an instruction must write, because a block argument or a block
     /// parameter names it. Such a register cannot be an alias.
     must_be_written: Vec<bool>,
-    /// Byte offsets to compute from each index value: the bytes per step, and the register of the
-    /// product.
+    /// Byte offsets to compute from each index value: the bytes per step, and the register of the product.
     scaled: SecondaryMap<Value, Vec<(u32, VReg)>>,
     /// Parameters whose addresses are in uniform register pairs, in the order of the pairs.
     uniform: Vec<u32>,
@@ -161,8 +159,7 @@ impl Lowering<'_> {
         self.out.vregs.get(vreg.0 as usize).copied().unwrap_or(RegClass::Word)
     }
 
-    /// Returns the register of a value. The definition of the value, which is visited later, writes
-    /// it.
+    /// Returns the register of a value. The definition of the value, which is visited later, writes it.
     pub(super) fn value_reg(&mut self, value: Value) -> Reg {
         if let Some(vreg) = self.value_regs[value] {
             return Reg::new(vreg);
@@ -262,8 +259,7 @@ impl Lowering<'_> {
         Reg::new(vreg)
     }
 
-    /// Emits the byte offsets that were requested for an index value, directly after its
-    /// definition.
+    /// Emits the byte offsets that were requested for an index value, directly after its definition.
     fn scale(&mut self, value: Value) {
         if self.scaled[value].is_empty() {
             return;
@@ -309,15 +305,13 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Emits the start of the entry block, which loads the addresses of buffers and the used scalar
-    /// parameters.
+    /// Emits the start of the entry block, which loads the addresses of buffers and the used scalar parameters.
     fn prologue(&mut self, entry: &mut BlockDraft<Halu>) {
         let kernel = self.kernel;
         self.out.loc = (self.locate)(kernel.span);
         let mut after = Vec::new();
         for (number, param) in kernel.params.iter().enumerate() {
-            // Byte offsets that are computed from parameters come after the loads of all
-            // parameters.
+            // Byte offsets that are computed from parameters come after the loads of all parameters.
             let before = std::mem::take(&mut self.out.insts);
             self.scale(param.value);
             after.append(&mut self.out.insts);

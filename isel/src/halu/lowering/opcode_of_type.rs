@@ -195,8 +195,7 @@ impl Lowering<'_> {
         Reg::new(self.out.put(inst, RegClass::Pair, Some(low), 1))
     }
 
-    /// Emits a dot product. `of_a` and `of_b` encode the signedness of the elements of each
-    /// operand.
+    /// Emits a dot product. `of_a` and `of_b` encode the signedness of the elements of each operand.
     pub(super) fn dot(&mut self, inst: Word, [of_a, of_b]: [u64; 2], [a, b, c]: [Src; 3]) -> Reg {
         let [a, b, c] = [a, b, c].map(|src| self.out.reg(src));
         self.out.read(RA, a);
@@ -205,8 +204,7 @@ impl Lowering<'_> {
         self.out.word(inst.with(ATYPE, of_a).with(BTYPE, of_b))
     }
 
-    /// Emits a funnel shift. The result is the high word of a left shift, or the low word of a
-    /// right shift.
+    /// Emits a funnel shift. The result is the high word of a left shift, or the low word of a right shift.
     pub(super) fn funnel(&mut self, left: bool, low: Src, count: Src, high: Src) -> Reg {
         let (low, high) = (self.out.reg(low), self.out.reg(high));
         let direction = if left { choice!(M_DIR, "L") } else { choice!(M_DIR, "R") };

@@ -1,9 +1,8 @@
 //! Duplication of values that NVIDIA's assembler can fuse into their users.
 //!
-//! The assembler fuses a sum into a sum (IADD3), a shift into a sum (LEA, LEA.HI), and a half-word
-//! sum or extremum into an extremum (VIADDMNMX, VIMNMX3). The fused value must have a single use.
-//! If all users of a value can fuse it, each user gets a copy, and the original instruction is
-//! removed.
+//! The assembler fuses a sum into a sum (IADD3), a shift into a sum (LEA, LEA.HI), and a half-word sum or extremum into
+//! an extremum (VIADDMNMX, VIMNMX3). The fused value must have a single use. If all users of a value can fuse it, each
+//! user gets a copy, and the original instruction is removed.
 
 use std::convert::Infallible;
 

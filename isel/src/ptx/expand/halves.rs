@@ -1,9 +1,8 @@
 //! Expansion of byte minima and maxima (extrema) into half-word ones, where the SM has only those.
 //!
-//! The odd bytes of a word determine the order of its half-words, unless they are equal. So
-//! `min.u16x2` of two words gives the minima of the odd bytes. `min.u16x2` of the words shifted by
-//! a byte gives the minima of the even bytes. An extremum then takes two instructions instead of
-//! four. Each input takes a shift, and each output a permutation.
+//! The odd bytes of a word determine the order of its half-words, unless they are equal. So `min.u16x2` of two words
+//! gives the minima of the odd bytes. `min.u16x2` of the words shifted by a byte gives the minima of the even bytes. An
+//! extremum then takes two instructions instead of four. Each input takes a shift, and each output a permutation.
 
 use std::convert::Infallible;
 
@@ -47,8 +46,7 @@ impl Extremum {
     }
 }
 
-/// Set of extrema that read each other's results, with the facts that decide whether splitting
-/// pays.
+/// Set of extrema that read each other's results, with the facts that decide whether splitting pays.
 #[derive(Default)]
 struct Tree {
     extrema: u32,
@@ -68,8 +66,7 @@ impl Tree {
     }
 }
 
-/// Splits sets of connected byte extrema into half-word extrema where this takes fewer
-/// instructions.
+/// Splits sets of connected byte extrema into half-word extrema where this takes fewer instructions.
 pub(super) fn split(code: &mut VCode<Ptx>) {
     let has = |opcode: Opcode| opcode.row().since.is_supported_by(code.extra.sm);
     if !has(Opcode::MIN_X2) || has(Opcode::MIN_X4) {

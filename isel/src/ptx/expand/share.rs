@@ -15,8 +15,7 @@ use crate::vcode::{Terminator, VCode, VInst};
 /// Instruction whose result later equal instructions can use.
 struct AvailableValue {
     hash: u64,
-    /// Block that contains the instruction. The result is available in the blocks that it
-    /// dominates.
+    /// Block that contains the instruction. The result is available in the blocks that it dominates.
     block: Node,
     /// Index of the instruction in the code.
     at: usize,

@@ -1,9 +1,8 @@
 //! Replacement of `neg` and `abs` by bitwise operations where the bits of a NaN are observable.
 //!
-//! Machines implement `neg` and `abs` of floats as a modifier of the using instruction, or as an
-//! addition. The modifier is free, but the addition makes every NaN canonical. The PTX manual
-//! leaves the bits of a NaN open. So `neg` or `abs` is kept only if each instruction that reads its
-//! result gives the same output for every NaN.
+//! Machines implement `neg` and `abs` of floats as a modifier of the using instruction, or as an addition. The modifier
+//! is free, but the addition makes every NaN canonical. The PTX manual leaves the bits of a NaN open. So `neg` or `abs`
+//! is kept only if each instruction that reads its result gives the same output for every NaN.
 
 use std::convert::Infallible;
 
@@ -15,8 +14,7 @@ use super::uses::{pure, read};
 use crate::Ptx;
 use crate::vcode::{BlockIndex, VCode, VReg};
 
-/// Replaces `neg` and `abs` by bitwise operations if an instruction can observe which NaN they
-/// return.
+/// Replaces `neg` and `abs` by bitwise operations if an instruction can observe which NaN they return.
 pub(super) fn keep_nans(code: &mut VCode<Ptx>) {
     let changed: FxHashSet<Reg> =
         code.insts.iter().filter_map(|inst| bitwise(&inst.inst).and(pure(&inst.inst))).collect();

@@ -21,8 +21,7 @@ struct Operands {
     sources: [Reg; 2],
     /// Element selector of each source register, with one hexadecimal digit per lane.
     selectors: [u16; 2],
-    /// Third source register: its lanes fill the unwritten lanes, or the sum of the lanes is added
-    /// to it.
+    /// Third source register: its lanes fill the unwritten lanes, or the sum of the lanes is added to it.
     c: Reg,
 }
 
@@ -73,8 +72,7 @@ pub(super) fn append(
         let mask = bits_of(operands.mask, form.lanes());
         sources = sources.map(|reg| writer.binary(Opcode::AND, reg, mask));
     }
-    // Operands that commute are sorted, so that the minimum and the maximum of the same values can
-    // share instructions.
+    // Operands that commute are sorted, so that the minimum and the maximum of the same values can share instructions.
     let [_, of_a, of_b] = form.types;
     if of_a == of_b && !matches!(form.opcode, Opcode::VSUB2 | Opcode::VSUB4) {
         sources.sort_unstable();

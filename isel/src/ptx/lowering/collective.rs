@@ -1,5 +1,4 @@
-//! Selection of PTX instructions for collective operations (barriers, shuffles, votes), atomic
-//! operations and fences.
+//! Selection of PTX instructions for collective operations (barriers, shuffles, votes), atomic operations and fences.
 
 use halfbyte_ir::{AtomicAttr, Attr, FenceAttr, Inst, InstData, MemOrder, Op, Scope, Type, Value};
 use halfbyte_isa::ptx::types::{Token, Type as RegType};
@@ -298,8 +297,7 @@ impl Lowering<'_> {
         self.in_words(register, loaded)
     }
 
-    /// Returns a value of type `ty` as an operand of an atomic instruction of type `of`. For a
-    /// store, `of` is `None`.
+    /// Returns a value of type `ty` as an operand of an atomic instruction of type `of`. For a store, `of` is `None`.
     fn atomic_operand(&mut self, ty: Type, of: Option<RegType>, value: Value) -> Operand {
         let reg = self.value_reg(value);
         match (ty.bits(), of.map(register_of)) {

@@ -29,8 +29,7 @@ fn template(kernel: &Kernel, inst: Inst, data: &IntrinsicData) -> Result<(ptx::I
     Ok((inst, [&[result], operands.as_slice()].concat()))
 }
 
-/// Returns a refusal for each intrinsic of the kernel, used or unused, that is not a PTX
-/// instruction.
+/// Returns a refusal for each intrinsic of the kernel, used or unused, that is not a PTX instruction.
 pub(crate) fn check(kernel: &Kernel) -> Vec<Refusal> {
     intrinsics::refused(kernel, NAME, template)
 }

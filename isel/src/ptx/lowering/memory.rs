@@ -24,13 +24,11 @@ const MIN_LAUNCH_ITEMS: u64 = 1 << 20;
 
 /// Addresses that the selector computes, and the launch size up to which they are right.
 pub(in crate::ptx) struct Addresses {
-    /// Maximum number of items of a launch in which no address computed without wrap-around is
-    /// wrong.
+    /// Maximum number of items of a launch in which no address computed without wrap-around is wrong.
     pub max_items: u64,
     /// Registers of buffer addresses, by the number of the buffer's parameter.
     bases: BTreeMap<u32, ptx::Reg>,
-    /// Requested addresses of elements, by index value. Each address is computed once, where the
-    /// index is defined.
+    /// Requested addresses of elements, by index value. Each address is computed once, where the index is defined.
     known: SecondaryMap<Value, Vec<(Key, ptx::Reg)>>,
     /// `true` if arrays are accessed only directly, so that no other address points into an array.
     named: OnceCell<bool>,
@@ -176,9 +174,8 @@ impl Lowering<'_> {
         self.out.pair(pair.word(0), pair.word(1))
     }
 
-    /// Returns `true` if the value is an item index and `value * step + plus` stays below 2^32 in
-    /// every launch of up to `max_items` items. Lowers `max_items` if necessary, but not below
-    /// [`ALWAYS`].
+    /// Returns `true` if the value is an item index and `value * step + plus` stays below 2^32 in every launch of up to
+    /// `max_items` items. Lowers `max_items` if necessary, but not below [`ALWAYS`].
     fn stays_below(&mut self, value: Value, step: u32, plus: u32) -> bool {
         let is_item = self.kernel.def_inst(value).is_some_and(|inst| self.kernel.insts[inst].op == Op::ItemId);
         if !is_item || step == 0 {
@@ -357,8 +354,7 @@ fn are_named(kernel: &Kernel) -> bool {
     kernel.arrays.is_empty() || kernel.layout.iter().flat_map(|&block| &kernel.blocks[block].insts).all(is_named)
 }
 
-/// Returns `true` if an access moves a 64-bit number, which the assembler keeps in adjacent
-/// registers.
+/// Returns `true` if an access moves a 64-bit number, which the assembler keeps in adjacent registers.
 fn is_pair(ty: Type, mem: MemAttr) -> bool {
     matches!(ty, Type::I64 | Type::F64) && mem.align >= 8
 }

@@ -39,8 +39,7 @@ pub(super) struct Lowering<'k> {
     /// Number of operand folds in progress that are nested in each other.
     pub depth: u32,
     pub addresses: Addresses,
-    /// `true` if the code reads the x index as the index over all axes, so that launches must be
-    /// one-dimensional.
+    /// `true` if the code reads the x index as the index over all axes, so that launches must be one-dimensional.
     pub along_x: bool,
     /// Group size along x, y and z, if the kernel is compiled for exactly this size.
     pub block: Option<[u32; 3]>,
@@ -52,8 +51,7 @@ pub(super) struct Lowering<'k> {
     opposites: SecondaryMap<Value, Option<ptx::Reg>>,
     /// For each register of a value, the register of a rule's result that holds the same value.
     aliases: Vec<Option<ptx::Reg>>,
-    /// Final register of each virtual register that is used. Final registers are numbered in code
-    /// order.
+    /// Final register of each virtual register that is used. Final registers are numbered in code order.
     names: Vec<Option<ptx::Reg>>,
     /// Type of each final register.
     types: Vec<ptx::types::Type>,
@@ -61,8 +59,7 @@ pub(super) struct Lowering<'k> {
     poll: Poll<'k>,
 }
 
-/// Returns the number and the type of the registers that hold a value of type `ty`, or `None` if no
-/// registers can.
+/// Returns the number and the type of the registers that hold a value of type `ty`, or `None` if no registers can.
 pub(super) fn registers_of(ty: Type) -> Option<(usize, ptx::types::Type)> {
     match ty {
         Type::I1 => Some((1, ptx::types::Type::Pred)),
@@ -130,14 +127,12 @@ impl Lowering<'_> {
 
     // Values ------------------------------------------------------------------------------------------------------------
 
-    /// Returns the registers of a value. The definition of the value, which is visited later,
-    /// writes them.
+    /// Returns the registers of a value. The definition of the value, which is visited later, writes them.
     pub(super) fn value_reg(&mut self, value: Value) -> Reg {
         if let Some(reg) = self.value_regs[value] {
             return reg;
         }
-        // If the entry block already loads many constants, each using block loads the constant
-        // again.
+        // If the entry block already loads many constants, each using block loads the constant again.
         if self.out.is_crowded()
             && let ValueDef::Result(inst) = self.kernel.values[value].def
             && self.kernel.insts[inst].op == Op::Const
@@ -186,16 +181,14 @@ impl Lowering<'_> {
         (0..count as u8).map(|k| reg.word(k)).collect()
     }
 
-    /// Returns the register of a value's negated half-words, which are computed where the value is
-    /// defined.
+    /// Returns the register of a value's negated half-words, which are computed where the value is defined.
     pub(super) fn opposite_of(&mut self, value: Value) -> Reg {
         let reg = self.opposites[value].unwrap_or_else(|| self.out.reg(ptx::types::Type::B32));
         self.opposites[value] = Some(reg);
         Reg::new(reg)
     }
 
-    /// Emits the addresses and the negation that uses requested for a value, directly after its
-    /// definition.
+    /// Emits the addresses and the negation that uses requested for a value, directly after its definition.
     fn derived(&mut self, value: Value) {
         self.addresses_of(value);
         if let Some(wanted) = self.opposites.get_mut(value).and_then(Option::take) {

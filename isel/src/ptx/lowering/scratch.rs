@@ -9,8 +9,7 @@ use halfbyte_isa::ptx::{Address, Base, FrameVar, Opcode, Operand};
 use super::Lowering;
 
 impl Lowering<'_> {
-    /// Emits stores of zeros to the scratch arrays from which an item may load bytes that it has
-    /// not stored.
+    /// Emits stores of zeros to the scratch arrays from which an item may load bytes that it has not stored.
     pub(crate) fn clear_scratch(&mut self, flow: &Flow<Block>) {
         let kernel = self.kernel;
         let arrays = kernel.arrays.iter().filter(|array| array.space == Space::Scratch);
@@ -76,8 +75,7 @@ enum Use {
     Store(i32, u32),
 }
 
-/// Returns how an instruction uses an array, or `None` if the use is not a load or store at a
-/// constant offset.
+/// Returns how an instruction uses an array, or `None` if the use is not a load or store at a constant offset.
 fn access(kernel: &Kernel, inst: Inst, array: Value) -> Option<Use> {
     let (data, args) = (&kernel.insts[inst], kernel.args(inst));
     if !args.contains(&array) {

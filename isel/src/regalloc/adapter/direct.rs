@@ -1,15 +1,13 @@
 //! Fast path of register allocation: the decisions of regalloc2 for code that needs no spills.
 //!
-//! regalloc2 merges virtual registers into bundles. Each bundle, the longest first, gets the first
-//! register that is free over the bundle's live range. regalloc2 evicts, splits and spills only if
-//! no register is free. Most kernels need none of these, and for them regalloc2's data structures
-//! cost more than the rest of compilation.
+//! regalloc2 merges virtual registers into bundles. Each bundle, the longest first, gets the first register that is
+//! free over the bundle's live range. regalloc2 evicts, splits and spills only if no register is free. Most kernels
+//! need none of these, and for them regalloc2's data structures cost more than the rest of compilation.
 //!
-//! The fast path takes the same decisions in the same order, with bit sets, so the machine code
-//! does not depend on which allocator ran. The fast path inserts only moves to block parameters,
-//! and only if no move overwrites the source of another one. It gives up if a value does not fit,
-//! or if an operand has a fixed register; regalloc2 then allocates the code from the beginning. If
-//! allocation is checked, both allocators run and must agree.
+//! The fast path takes the same decisions in the same order, with bit sets, so the machine code does not depend on
+//! which allocator ran. The fast path inserts only moves to block parameters, and only if no move overwrites the source
+//! of another one. It gives up if a value does not fit, or if an operand has a fixed register; regalloc2 then allocates
+//! the code from the beginning. If allocation is checked, both allocators run and must agree.
 
 use regalloc2::{
     Allocation, Edit, Inst, Operand, OperandConstraint, OperandKind, OperandPos, Output, PReg, PRegSet, ProgPoint,
@@ -39,8 +37,7 @@ struct Range {
 /// Live range of a virtual register.
 #[derive(Clone, Copy)]
 struct LiveRange {
-    /// Earliest interval in which the register is live. After merging, the earliest interval of the
-    /// register's bundle.
+    /// Earliest interval in which the register is live. After merging, the earliest interval of the register's bundle.
     first: u32,
     /// Block in which the backward walk found the register live, or [`NONE`].
     here: u32,
@@ -78,8 +75,7 @@ struct BlockArgument {
 struct Move {
     /// Rank of the block that contains the move.
     block: u32,
-    /// `true` if the move comes before the block's terminator, `false` if it is at the block's
-    /// start.
+    /// `true` if the move comes before the block's terminator, `false` if it is at the block's start.
     at_end: bool,
     /// Bank and register number of the destination. `from` is the source.
     to: (usize, u8),
@@ -96,8 +92,7 @@ pub(super) struct FastPath {
     /// Instructions in which a definition reuses the register of an input, last instruction first.
     reusing: Vec<u32>,
     moves: Vec<Move>,
-    /// Bundles to allocate: the length in the upper half of the number, the bundle in the lower
-    /// half.
+    /// Bundles to allocate: the length in the upper half of the number, the bundle in the lower half.
     queue: Vec<u64>,
     /// Occupied registers as a bit set, by register class and program point.
     taken: [Vec<u64>; CLASSES.len()],
@@ -130,8 +125,7 @@ impl FastPath {
         self.write_moves(flow)
     }
 
-    /// Computes the live ranges in a block, from its end to its start. The last block is visited
-    /// first.
+    /// Computes the live ranges in a block, from its end to its start. The last block is visited first.
     fn block(
         &mut self,
         lists: &OperandLists,
@@ -210,8 +204,7 @@ impl FastPath {
         Some(())
     }
 
-    /// Makes the register live from the start of the block to point `to`, unless it is already live
-    /// in the block.
+    /// Makes the register live from the start of the block to point `to`, unless it is already live in the block.
     fn need(&mut self, reg: VReg, block: u32, start: u32, to: u32) {
         if self.lives[reg.vreg()].here != block {
             self.lives[reg.vreg()].here = block;
@@ -272,8 +265,7 @@ impl FastPath {
         bundle
     }
 
-    /// Merges the bundle of register `from` into that of register `to`. Returns `false` if the
-    /// bundles overlap.
+    /// Merges the bundle of register `from` into that of register `to`. Returns `false` if the bundles overlap.
     fn join(&mut self, from: usize, to: usize) -> bool {
         let (from, to) = (self.bundle(from), self.bundle(to));
         if from == to {
@@ -312,8 +304,7 @@ impl FastPath {
                 None => first = at,
             }
             last = at;
-            // One list is empty, and the remaining intervals of the other list are already in
-            // order.
+            // One list is empty, and the remaining intervals of the other list are already in order.
             if a == NONE || b == NONE {
                 self.ranges[last as usize].next = a.min(b);
                 break;

@@ -34,8 +34,7 @@ pub(super) trait BankAssignment {
     /// Returns the register banks, each at the index of its class.
     fn offers(&self) -> [Option<RegisterBank>; 3];
 
-    /// Returns the bank of a virtual register, or `None` if this run does not allocate the
-    /// register.
+    /// Returns the bank of a virtual register, or `None` if this run does not allocate the register.
     fn bank_of(&self, reg: VReg) -> Option<usize>;
 
     /// Returns the hardware register that an operand must have, or `None` if any register is
@@ -241,16 +240,14 @@ impl OperandLists {
             let definition = Operand::new(reg, constraint, OperandKind::Def, OperandPos::Late);
             let operand = match operand.access {
                 Access::Use => {
-                    // An operand with a fixed register is read before the instruction writes any
-                    // register.
+                    // An operand with a fixed register is read before the instruction writes any register.
                     let pos = if place.is_some() { OperandPos::Early } else { use_pos };
                     Operand::new(reg, constraint, OperandKind::Use, pos)
                 }
                 Access::Def => definition,
                 Access::UpdateInPlace(old) => {
                     let index = self.operands.open_len();
-                    // regalloc2 has five bits for the index of the operand whose register is
-                    // reused.
+                    // regalloc2 has five bits for the index of the operand whose register is reused.
                     let (Some(old), true) = (part(old), index < 32) else {
                         return Err(AllocError::Replace(operand.reg));
                     };
@@ -281,9 +278,8 @@ pub(super) fn is_repeated<M: Machine>(
     before.any(|(i, other)| other.reg == this.reg && assignment.fixed(i) == Some(fixed))
 }
 
-/// Returns register `number` of a class as regalloc2's physical register. `number` must be below
-/// 64: a higher one would denote a register of the next class, which regalloc2 checks only in debug
-/// builds.
+/// Returns register `number` of a class as regalloc2's physical register. `number` must be below 64: a higher one would
+/// denote a register of the next class, which regalloc2 checks only in debug builds.
 fn preg(number: usize, class: RegClass) -> PReg {
     assert!(number <= PReg::MAX, "no class has a register {number}");
     PReg::new(number, class)

@@ -1,9 +1,8 @@
 //! Register banks for the allocation of HALU code by regalloc2.
 //!
-//! regalloc2 supports three classes of at most 64 registers, and no register pairs or quads. Each
-//! class stands for a bank of slots. A slot holds one predicate, or one, two or four general
-//! registers. A 64-bit or 128-bit register takes one wide slot. 32-bit registers are spread over
-//! several banks if one bank is too small.
+//! regalloc2 supports three classes of at most 64 registers, and no register pairs or quads. Each class stands for a
+//! bank of slots. A slot holds one predicate, or one, two or four general registers. A 64-bit or 128-bit register takes
+//! one wide slot. 32-bit registers are spread over several banks if one bank is too small.
 
 use halfbyte_abi::MAX_LOCAL_BYTES;
 use regalloc2::PReg;
@@ -22,9 +21,8 @@ const WORDS: u32 = 64;
 /// Number of general registers for wide slots. Two banks of 64 registers, these registers, and one
 /// register through which predicates are spilled add up to the 255 general registers.
 const WIDE_SLOT_REGISTERS: u32 = 126;
-/// Number of registers that a bank has beyond the maximum register pressure, because an exact
-/// number causes many moves and spills. The size of a bank is also rounded up to a multiple of this
-/// number.
+/// Number of registers that a bank has beyond the maximum register pressure, because an exact number causes many moves
+/// and spills. The size of a bank is also rounded up to a multiple of this number.
 const SLACK: u32 = 8;
 
 /// Registers that one slot of a bank holds.
@@ -77,8 +75,7 @@ pub(super) enum RegisterBudget {
     Full,
 }
 
-/// Banks for the runs of regalloc2: one run for all registers, or separate runs for predicates and
-/// general registers.
+/// Banks for the runs of regalloc2: one run for all registers, or separate runs for predicates and general registers.
 pub(super) struct Plan {
     /// Banks of the separate run for predicates, if there is one.
     pub(super) preds: Option<Assignment>,
@@ -185,10 +182,9 @@ pub(super) fn plan(code: &VCode<Halu>, flow: &Flow, liveness: &mut Liveness, eff
     Plan { preds, main }
 }
 
-/// Spreads 32-bit registers over the banks of single registers. Registers for which these have no
-/// room go to a bank of wide slots. All registers of a web go to the same bank: the one with room
-/// and the narrowest slots, and among those the one with the lowest pressure. Returns the maximum
-/// register pressure of each bank.
+/// Spreads 32-bit registers over the banks of single registers. Registers for which these have no room go to a bank of
+/// wide slots. All registers of a web go to the same bank: the one with room and the narrowest slots, and among those
+/// the one with the lowest pressure. Returns the maximum register pressure of each bank.
 fn spread(code: &VCode<Halu>, flow: &Flow, liveness: &mut Liveness, assignment: &mut Assignment) -> [u32; 3] {
     let mut webs = Webs::of(code, flow);
     let Assignment { banks, bank_of } = assignment;

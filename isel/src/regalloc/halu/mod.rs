@@ -1,13 +1,12 @@
 //! Register allocation for HALU, which has 255 general registers and seven predicates.
 //!
-//! regalloc2 allocates slots ([`banks`]), which are then mapped to hardware registers ([`slots`]).
-//! A slot holds one to four registers. If at most three banks of slots suffice, one run of
-//! regalloc2 allocates predicates and general registers together; otherwise each has its own run.
-//! The first attempt uses few registers. If it spills general registers, the second attempt uses
-//! all.
+//! regalloc2 allocates slots ([`banks`]), which are then mapped to hardware registers ([`slots`]). A slot holds one to
+//! four registers. If at most three banks of slots suffice, one run of regalloc2 allocates predicates and general
+//! registers together; otherwise each has its own run. The first attempt uses few registers. If it spills general
+//! registers, the second attempt uses all.
 //!
-//! Spilled registers are stored in the item's local memory. A spilled predicate is moved through a
-//! general register, which is reserved only if predicates are spilled.
+//! Spilled registers are stored in the item's local memory. A spilled predicate is moved through a general register,
+//! which is reserved only if predicates are spilled.
 
 mod banks;
 mod rewrite;
@@ -28,8 +27,7 @@ impl Allocate for Halu {
     fn check(code: &VCode<Halu>, block: &VBlock<Halu>) -> Result<(), AllocError> {
         for (inst, i) in code.insts_of(block).iter().zip(block.insts.clone()) {
             let slots = inst.inst.registers();
-            // Operands are mostly in the order of the register fields. Fields 0 and 1 are the guard
-            // and the result.
+            // Operands are mostly in the order of the register fields. Fields 0 and 1 are the guard and the result.
             let mut next = 2;
             for operand in code.operands(inst) {
                 let is_place = |slot: &RegSlot| slot.field == operand.place;

@@ -152,8 +152,7 @@ impl Writer<'_, '_> {
     }
 }
 
-/// Returns the program point of the next inserted move. If there is none, returns a point after all
-/// code.
+/// Returns the program point of the next inserted move. If there is none, returns a point after all code.
 fn next_move(parts: &[RunOutput]) -> ProgPoint {
     let next = parts.iter().filter_map(|part| part.cursor.next_point()).min();
     next.unwrap_or_else(ProgPoint::invalid)
@@ -163,8 +162,7 @@ fn next_move(parts: &[RunOutput]) -> ProgPoint {
 struct Moves {
     /// Number of general registers that the code uses.
     registers: u8,
-    /// General register through which predicates are spilled and reloaded. It counts as used from
-    /// its first use on.
+    /// General register through which predicates are spilled and reloaded. It counts as used from its first use on.
     carrier: u8,
     spills: u32,
 }

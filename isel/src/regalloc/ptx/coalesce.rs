@@ -8,8 +8,7 @@ use super::super::liveness::Liveness;
 use crate::Ptx;
 use crate::vcode::{Access, VCode, VReg};
 
-/// Program point in a block: 0 for the block parameters, 1 and up for the instructions, and [`END`]
-/// for the terminator.
+/// Program point in a block: 0 for the block parameters, 1 and up for the instructions, and [`END`] for the terminator.
 type Point = u32;
 
 /// Program point of the terminator in every block.
@@ -91,12 +90,10 @@ impl<'a> Ranges<'a> {
     }
 }
 
-/// Maximum number of register pairs whose interference is tested to merge two classes. Larger
-/// classes are not merged.
+/// Maximum number of register pairs whose interference is tested to merge two classes. Larger classes are not merged.
 const MAX_COMPARED: usize = 1 << 12;
 
-/// Returns a PTX register for each virtual register. Coalesced registers have the same PTX
-/// register.
+/// Returns a PTX register for each virtual register. Coalesced registers have the same PTX register.
 pub(super) fn coalesce(code: &VCode<Ptx>, ranges: &Ranges<'_>) -> Vec<Reg> {
     let all = 0..code.vregs.len() as u32;
     let parents = all.clone().collect();
@@ -120,8 +117,7 @@ impl Classes<'_> {
         self.parents.get(reg.0 as usize).copied()
     }
 
-    /// Coalesces block arguments with block parameters. Back edges come first, because they are
-    /// executed most often.
+    /// Coalesces block arguments with block parameters. Back edges come first, because they are executed most often.
     fn join_edges(&mut self) {
         let code = self.code;
         for back in [true, false] {

@@ -5,9 +5,8 @@ use std::collections::BTreeSet;
 use halfbyte_isa::ptx::Reg;
 use rustc_hash::FxHashMap;
 
-/// Orders moves so that the sequence has the effect of a parallel move. A cycle of moves is broken
-/// with a temporary register. Each move is a pair of destination and source. No destination occurs
-/// twice.
+/// Orders moves so that the sequence has the effect of a parallel move. A cycle of moves is broken with a temporary
+/// register. Each move is a pair of destination and source. No destination occurs twice.
 pub(super) fn sequence(moves: &[(Reg, Reg)], mut temporary: impl FnMut(Reg) -> Reg) -> Vec<(Reg, Reg)> {
     let mut left: Vec<(Reg, Reg)> = moves.iter().copied().filter(|(to, from)| to != from).collect();
     // Numbers of the remaining moves that read each register.

@@ -11,8 +11,7 @@ use crate::vcode::{Access, Operand, VBlock, VCode, VInst};
 use crate::vp1::machine::Vp1;
 use crate::vp1::{Class, GroupRegisterPosition};
 
-/// Error in the operands of an instruction: an operand that does not fit its field, or a missing
-/// one.
+/// Error in the operands of an instruction: an operand that does not fit its field, or a missing one.
 pub(super) enum OperandError {
     Operand(Field),
     Missing(Field),
@@ -75,15 +74,13 @@ pub(super) fn check_operands(code: &VCode<Vp1>, inst: &VInst<Vp1>) -> Result<(),
     Ok(())
 }
 
-/// Returns `true` if the field names a `$c` that the instruction writes. If such a field has no
-/// operand, the flags are unused, and the instruction clobbers the `$c` whose number is in the
-/// field.
+/// Returns `true` if the field names a `$c` that the instruction writes. If such a field has no operand, the flags are
+/// unused, and the instruction clobbers the `$c` whose number is in the field.
 pub(super) fn is_clobber(slot: &RegisterField) -> bool {
     slot.file == RegFile::C && slot.role == OperandRole::Def
 }
 
-/// Returns `true` if the field also selects a register of a file that is not allocated, such as
-/// `$a`.
+/// Returns `true` if the field also selects a register of a file that is not allocated, such as `$a`.
 fn is_shared(inst: &Inst, field: Field) -> bool {
     slots(inst).any(|slot| slot.field == field && class_of(slot.file).is_none())
 }

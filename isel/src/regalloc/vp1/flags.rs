@@ -1,9 +1,8 @@
-//! Allocation of the flags registers `$c` and `$vc`. Each file has four registers, whose contents
-//! cannot be moved or spilled.
+//! Allocation of the flags registers `$c` and `$vc`. Each file has four registers, whose contents cannot be moved or
+//! spilled.
 //!
-//! Blocks are visited so that dominators come first, and definitions in program order. All
-//! registers that are live at a definition are allocated before it, so four registers suffice if at
-//! most four are live at once.
+//! Blocks are visited so that dominators come first, and definitions in program order. All registers that are live at a
+//! definition are allocated before it, so four registers suffice if at most four are live at once.
 
 use halfbyte_isa::row::RegFile;
 use smallvec::SmallVec;
@@ -125,8 +124,7 @@ struct Walk<'a> {
     remaining_reads: Vec<u32>,
     /// Virtual register that occupies each hardware register, by file and number.
     taken: [[Option<VReg>; COUNT as usize]; 2],
-    /// Register number to try next, by file. Using the registers in rotation avoids dependencies
-    /// between instructions.
+    /// Register number to try next, by file. Using the registers in rotation avoids dependencies between instructions.
     next: [u8; 2],
     pairs: Vec<[VReg; 2]>,
     block: BlockIndex,
@@ -185,8 +183,7 @@ impl Walk<'_> {
         let is_free = |number: u8| self.taken[file][usize::from(number)].is_none();
         let mut all: [u8; COUNT as usize] = std::array::from_fn(|i| (self.next[file] + i as u8) % COUNT);
         if file == 1 && !self.pairs.is_empty() {
-            // Prefer a `$vc` whose partner in its pair is occupied. This keeps free pairs for
-            // operands that are pairs.
+            // Prefer a `$vc` whose partner in its pair is occupied. This keeps free pairs for operands that are pairs.
             all.sort_by_key(|&number| is_free(number ^ 1));
         }
         let suits = |&number: &u8| is_free(number) && self.suits_pairs(reg, number);

@@ -1,13 +1,12 @@
 //! Register allocation for VP1, which has 31 `$r`, 32 `$v`, four `$c` and four `$vc`.
 //!
-//! Flags are allocated first, because they cannot be moved ([`flags`]). Then hardware registers are
-//! chosen for the tuples of operands ([`tuple`]), and regalloc2 allocates all other `$r` and `$v`.
-//! Spill slots follow the data image in the data store, at addresses that an immediate can reach
-//! from `$a31`, which is 0.
+//! Flags are allocated first, because they cannot be moved ([`flags`]). Then hardware registers are chosen for the
+//! tuples of operands ([`tuple`]), and regalloc2 allocates all other `$r` and `$v`. Spill slots follow the data image
+//! in the data store, at addresses that an immediate can reach from `$a31`, which is 0.
 //!
-//! Other register files are not allocated. The streams use `$a0` to `$a29`, and the spill slots use
-//! `$a30` and `$a31`. There is only one `$va` and one `$vx`. Instructions that pass a value through
-//! `$va` are adjacent, and moves that are inserted between them do not change `$va`.
+//! Other register files are not allocated. The streams use `$a0` to `$a29`, and the spill slots use `$a30` and `$a31`.
+//! There is only one `$va` and one `$vx`. Instructions that pass a value through `$va` are adjacent, and moves that are
+//! inserted between them do not change `$va`.
 
 mod check;
 mod flags;

@@ -120,8 +120,7 @@ fn shape(group: &Group, operand: &Operand<Vp1>) -> TupleShape {
 }
 
 impl Writer<'_> {
-    /// Returns the hardware register of the operand with index `i`, which must be the next one in
-    /// code order.
+    /// Returns the hardware register of the operand with index `i`, which must be the next one in code order.
     fn register(
         &mut self,
         code: &VCode<Vp1>,

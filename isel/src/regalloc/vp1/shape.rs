@@ -58,8 +58,7 @@ impl TupleShape {
         }
     }
 
-    /// Returns the number of the tuple whose part `part` is `register`. For a pair, `part` must be
-    /// 0.
+    /// Returns the number of the tuple whose part `part` is `register`. For a pair, `part` must be 0.
     pub(super) const fn number(self, register: u8, part: u8) -> u8 {
         match self {
             TupleShape::Single | TupleShape::Given(_) | TupleShape::Pair => register,
@@ -117,8 +116,7 @@ fn is_spread_wide(inst: &Inst) -> bool {
     (inst.get(VCXFRM_HIGH), inst.get(VCXFRM_LOW)) == (1, 3)
 }
 
-/// Returns the register fields of an instruction. Some fields exist only for some values of its
-/// other fields.
+/// Returns the register fields of an instruction. Some fields exist only for some values of its other fields.
 pub(super) fn slots(inst: &Inst) -> impl Iterator<Item = RegisterField> {
     inst.row().operands.iter().flat_map(|operand| operand_slots(inst, operand).into_iter().flatten())
 }
@@ -177,8 +175,7 @@ pub(super) fn slot_at(inst: &Inst, field: Field) -> Option<RegisterField> {
     if inst.opcode() == Opcode::MOV_R_V && field == VWORD {
         return Some(RegisterField { field, file: RegFile::Vc, role: OperandRole::Use, shape: TupleShape::Single });
     }
-    // A flags destination is a register field even before a register is assigned to it. `slots`
-    // omits it until then.
+    // A flags destination is a register field even before a register is assigned to it. `slots` omits it until then.
     let flags = inst.row().operands.iter().find_map(|operand| match operand.kind {
         OperandKind::FlagDef { file, field: at } if at == field => {
             Some(RegisterField { field, file, role: operand.role, shape: TupleShape::Single })

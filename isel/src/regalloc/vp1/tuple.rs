@@ -72,8 +72,7 @@ struct Use {
     operands: u32,
 }
 
-/// Half-open interval of program points. An instruction reads at an even point and writes at the
-/// next odd point.
+/// Half-open interval of program points. An instruction reads at an even point and writes at the next odd point.
 #[derive(Clone, Copy)]
 struct Span {
     from: u32,
@@ -256,8 +255,7 @@ const fn file(class: Class) -> (usize, u8) {
 }
 
 impl Chooser {
-    /// Returns the number for tuple `i` that costs the fewest moves. Of equally good numbers,
-    /// returns the highest.
+    /// Returns the number for tuple `i` that costs the fewest moves. Of equally good numbers, returns the highest.
     fn choose(&mut self, tuples: &[Tuple], i: usize) -> Option<u8> {
         let tuple = &tuples[i];
         let Key { class, shape, .. } = tuple.key;
@@ -292,8 +290,7 @@ impl Chooser {
         }
         let stays = self.occupants[file(class).0][usize::from(register)].iter().filter(|stay| stay.reg != reg);
         if home != NONE {
-            // The value is moved at each use of the tuple. Each other value in the register is
-            // moved away and back.
+            // The value is moved at each use of the tuple. Each other value in the register is moved away and back.
             let met = |stay: &&Occupancy| tuple.uses.iter().any(|place| stay.span.overlaps(Span::read(place.time)));
             return tuple.weight * (1 + 2 * stays.filter(met).count() as u64);
         }

@@ -30,8 +30,7 @@ fn template(kernel: &Kernel, inst: Inst, data: &IntrinsicData) -> Result<Templat
     Template::parse(text, result, &operands).map_err(intrinsics::malformed_text)
 }
 
-/// Returns a refusal for each intrinsic of the kernel, used or unused, that is not valid VP1
-/// assembly.
+/// Returns a refusal for each intrinsic of the kernel, used or unused, that is not valid VP1 assembly.
 pub(crate) fn check(kernel: &Kernel) -> Vec<Refusal> {
     intrinsics::refused(kernel, TARGET.name(), template)
 }
@@ -146,8 +145,7 @@ impl Values {
             let class = class_of_file(slot.file);
             let (reg, access) = match (slot.role, held) {
                 (OperandRole::Use, Some(reg)) => (reg, Access::Use),
-                // A template does not read a placeholder before it is written, so there is nothing
-                // to read.
+                // A template does not read a placeholder before it is written, so there is nothing to read.
                 (OperandRole::Use, None) => continue,
                 (OperandRole::Update, Some(old)) => (out.vreg(class), Access::UpdateInPlace(old)),
                 (OperandRole::Update, None) | (OperandRole::Def, _) => (out.vreg(class), Access::Def),

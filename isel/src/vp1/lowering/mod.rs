@@ -60,8 +60,7 @@ pub(super) struct Lowering<'k> {
     windows: Vec<WindowRegs>,
     /// Register of each value, created at the first visited use. The definition is visited later.
     value_regs: SecondaryMap<Value, Option<VReg>>,
-    /// For each virtual register of a value, the register of a rule's result that holds the same
-    /// value.
+    /// For each virtual register of a value, the register of a rule's result that holds the same value.
     aliases: Vec<Option<VReg>>,
     /// Register with the number of the current group, if any code reads it. The register is a
     /// parameter of the first block in the loop.
@@ -75,8 +74,7 @@ pub(super) struct Lowering<'k> {
 #[derive(Clone, Copy)]
 struct WindowRegs {
     stream: u32,
-    /// Contents of the stream's `$m`. The lower half is the address of the first byte of the
-    /// buffer.
+    /// Contents of the stream's `$m`. The lower half is the address of the first byte of the buffer.
     start: VReg,
     /// Offset past the end of the buffer, to which out-of-bounds stores are redirected. `None` if
     /// the kernel does not store to the window.
@@ -182,8 +180,7 @@ impl Lowering<'_> {
 
     // Values ------------------------------------------------------------------------------------------------------------
 
-    /// Returns the register of a value. The definition of the value, which is visited later, writes
-    /// it.
+    /// Returns the register of a value. The definition of the value, which is visited later, writes it.
     pub(super) fn value_reg(&mut self, value: Value) -> Reg {
         let vreg = match self.value_regs[value] {
             Some(vreg) => vreg,
@@ -210,8 +207,7 @@ impl Lowering<'_> {
         self.aliases[index] = at;
     }
 
-    /// Returns the register with the contents of a window's `$m`, whose lower half is the address
-    /// of the buffer.
+    /// Returns the register with the contents of a window's `$m`, whose lower half is the address of the buffer.
     pub(super) fn window_start(&mut self, stream: u32) -> Reg {
         Reg::new(self.window(stream).start)
     }

@@ -15,8 +15,7 @@ use halfbyte_ir::{Attr, Inst, IntCC, Op, Type, Value};
 use crate::passes::legalise::Legaliser;
 use crate::rewrite::constant_lanes;
 
-/// Scalarises a vector instruction. Returns `false` if the target does not support the resulting
-/// ops.
+/// Scalarises a vector instruction. Returns `false` if the target does not support the resulting ops.
 pub(super) fn by_lanes(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst) -> bool {
     legaliser.attempt(|legaliser| scalarised(legaliser, inst)).is_some()
 }
@@ -159,8 +158,7 @@ fn folded(legaliser: &mut Legaliser<'_, '_, '_>, op: Op, ty: Type, vector: Value
     others.iter().try_fold(first, |all, &lane| legaliser.place(op, ty, Attr::None, &[all, lane]))
 }
 
-/// Returns the sum of all lanes, extended by `extend`, and of the accumulator `acc` if there is
-/// one.
+/// Returns the sum of all lanes, extended by `extend`, and of the accumulator `acc` if there is one.
 fn sum(legaliser: &mut Legaliser<'_, '_, '_>, extend: Op, lanes: &[Value], acc: Option<Value>) -> Option<Value> {
     let mut sum = acc;
     for &lane in lanes {
@@ -179,8 +177,7 @@ fn sum(legaliser: &mut Legaliser<'_, '_, '_>, extend: Op, lanes: &[Value], acc: 
 /// Returns the lanes of a vector: the scalars that it was assembled from, the lanes of a constant,
 /// or new `extract` instructions.
 fn lanes(legaliser: &mut Legaliser<'_, '_, '_>, vector: Value) -> Option<Vec<Value>> {
-    // A worklist in place of recursion, because a chain of wide vectors may run through the whole
-    // kernel.
+    // A worklist in place of recursion, because a chain of wide vectors may run through the whole kernel.
     let mut wanted = vec![vector];
     while let Some(&next) = wanted.last() {
         if legaliser.laneless.contains(&next) || known(legaliser, next).is_some() {
@@ -249,8 +246,7 @@ fn lanes_of(legaliser: &mut Legaliser<'_, '_, '_>, vector: Value) -> Option<Vec<
     (0..ty.lanes() as u8).map(|n| legaliser.place(Op::Extract, ty, Attr::Lane(n), &[vector])).collect()
 }
 
-/// Records the lanes of an instruction's result, and assembles the result vector from them if the
-/// target can.
+/// Records the lanes of an instruction's result, and assembles the result vector from them if the target can.
 fn whole(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst, result: Value, lanes: Vec<Value>) {
     let ty = legaliser.kernel().ty(result);
     match legaliser.attempt(|legaliser| joined(legaliser, ty, &lanes)) {

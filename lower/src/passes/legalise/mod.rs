@@ -1,9 +1,8 @@
 //! Legalisation: replaces ops that the target lacks by ops that it has.
 //!
-//! A `switch` becomes a chain of comparisons ([`switch`]). A block parameter too wide for a
-//! register is split into several parameters ([`passed`]). All other ops are expanded by the rules
-//! of `expand.isle`, `bits.isle`, `fp8.isle` and `soft.isle`. An expansion is valid only if the
-//! target has each of its ops, or a valid expansion of the op.
+//! A `switch` becomes a chain of comparisons ([`switch`]). A block parameter too wide for a register is split into
+//! several parameters ([`passed`]). All other ops are expanded by the rules of `expand.isle`, `bits.isle`, `fp8.isle`
+//! and `soft.isle`. An expansion is valid only if the target has each of its ops, or a valid expansion of the op.
 //!
 //! If an op has no valid expansion, the pass tries these methods in order:
 //!
@@ -12,8 +11,7 @@
 //! * compute a vector of sixteen bytes as four 32-bit words ([`packed_words`]);
 //! * compute single lanes ([`lanes`]).
 //!
-//! If no method works, the pass leaves the op unchanged, and selection reports why the target
-//! refuses the kernel.
+//! If no method works, the pass leaves the op unchanged, and selection reports why the target refuses the kernel.
 
 mod byte_planes;
 pub(crate) mod lanes;
@@ -127,8 +125,7 @@ fn is_part_of_wide(kernel: &Kernel, legality: &Legality, inst: Inst) -> bool {
     kernel.insts[inst].op == Op::Split && by_parts && takes_wide()
 }
 
-/// Returns `true` unless an instruction shifts packed lanes by counts that the target does not
-/// support.
+/// Returns `true` unless an instruction shifts packed lanes by counts that the target does not support.
 fn has_count(kernel: &Kernel, legality: &Legality, inst: Inst) -> bool {
     let data = &kernel.insts[inst];
     let is_shift = matches!(data.op, Op::Shl | Op::ShrS | Op::ShrU) && !data.ty.is_scalar();
@@ -167,8 +164,7 @@ fn needs_planes(kernel: &Kernel, narrowings: Option<&Narrowings>, inst: Inst) ->
     data.op == Op::Trunc && byte_planes::are_there(kernel, wide) || !of(kernel, inst)
 }
 
-/// Returns `true` for a load or store of a packed word, on a target that only loads and stores
-/// integers of 32 bits.
+/// Returns `true` for a load or store of a packed word, on a target that only loads and stores integers of 32 bits.
 fn is_word_access(kernel: &Kernel, legality: &Legality, inst: Inst) -> bool {
     let data = &kernel.insts[inst];
     let is_packed = !data.ty.is_scalar() && !data.ty.is_mask() && data.ty.bits() == 32;
@@ -222,8 +218,7 @@ pub(super) struct Legaliser<'k, 'c, 'l> {
     out: Vec<Inst>,
     /// Ops with their types and attributes for which no valid expansion was found.
     hopeless: HashSet<(Op, Type, Attr, Option<Type>)>,
-    /// Rules tried for the current instruction, each with the number of instructions of its
-    /// expansion, for the trace.
+    /// Rules tried for the current instruction, each with the number of instructions of its expansion, for the trace.
     candidates: Vec<(u32, Option<usize>)>,
     fuel: u32,
     changed: bool,
@@ -391,8 +386,7 @@ impl<'k> Legaliser<'k, '_, '_> {
         self.context.legality.is_native(op, ty)
     }
 
-    /// Returns `true` if the target's ops on pairs of half-words cost no more than its ops on
-    /// single half-words.
+    /// Returns `true` if the target's ops on pairs of half-words cost no more than its ops on single half-words.
     pub(super) fn has_half_word_pairs(&self) -> bool {
         self.context.legality.has_half_word_pairs()
     }
@@ -420,8 +414,7 @@ impl<'k> Legaliser<'k, '_, '_> {
         self.out.extend(draft);
     }
 
-    /// Returns `true` if the alignment of an access is too low for the target, so that the access
-    /// must be split.
+    /// Returns `true` if the alignment of an access is too low for the target, so that the access must be split.
     pub(super) fn needs_pieces(&self, inst: Inst) -> bool {
         pieces::are_needed(self.kernel(), self.context.legality, inst)
     }

@@ -1,9 +1,8 @@
 //! Vectors of sixteen bytes as four 32-bit words, for targets whose packed ops work on one word.
 //!
-//! A lane-wise op is executed on each word. The result vector is then assembled from its words. If
-//! nothing uses the vector as a whole, dead code elimination removes this assembly. A mask of
-//! sixteen lanes cannot be assembled from words, so the original mask is kept, too. A shuffle of
-//! vectors becomes shuffles of two words each.
+//! A lane-wise op is executed on each word. The result vector is then assembled from its words. If nothing uses the
+//! vector as a whole, dead code elimination removes this assembly. A mask of sixteen lanes cannot be assembled from
+//! words, so the original mask is kept, too. A shuffle of vectors becomes shuffles of two words each.
 
 use halfbyte_ir::{Attr, Inst, LaneMap, Op, Type, Value};
 
@@ -37,8 +36,7 @@ fn word_type(vector: Type) -> Option<Type> {
     }
 }
 
-/// Returns the four 32-bit words of a vector, or of a mask that is constant or was computed by
-/// words.
+/// Returns the four 32-bit words of a vector, or of a mask that is constant or was computed by words.
 pub(super) fn words(legaliser: &mut Legaliser<'_, '_, '_>, vector: Value) -> Option<[Value; 4]> {
     let known = [&legaliser.words, &legaliser.words_here].into_iter().find_map(|words| words.get(&vector));
     if let Some(&words) = known {
@@ -70,8 +68,7 @@ pub(super) fn words(legaliser: &mut Legaliser<'_, '_, '_>, vector: Value) -> Opt
     Some(words)
 }
 
-/// Records the four 32-bit words of an instruction's result, and assembles the result vector from
-/// them.
+/// Records the four 32-bit words of an instruction's result, and assembles the result vector from them.
 fn whole(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst, words: [Value; 4]) -> Option<()> {
     let result = legaliser.kernel().result(inst)?;
     if legaliser.kernel().ty(result) == Type::I8X16 {
@@ -109,8 +106,7 @@ fn lanewise(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst) -> Option<()> {
     whole(legaliser, inst, results)
 }
 
-/// Computes `any` or `all` of a mask of sixteen lanes, from the OR or the AND of the masks of its
-/// four words.
+/// Computes `any` or `all` of a mask of sixteen lanes, from the OR or the AND of the masks of its four words.
 fn whole_mask(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst) -> Option<()> {
     let op = legaliser.kernel().insts[inst].op;
     let &[mask] = legaliser.kernel().args(inst) else { return None };
@@ -173,8 +169,7 @@ fn gather(legaliser: &mut Legaliser<'_, '_, '_>, sources: &[Value], lanes: [Lane
         let map = lanes.map(|(word, lane)| (lane + if from.first() == Some(&word) { 0 } else { WORD }) as u8);
         return legaliser.place(Op::Shuffle, Type::I8X4, Attr::Lanes(LaneMap::new(&map)), &[first, second]);
     }
-    // The first shuffle provides lanes 0 and 1, the second one lanes 2 and 3. Their other two lanes
-    // are not used.
+    // The first shuffle provides lanes 0 and 1, the second one lanes 2 and 3. Their other two lanes are not used.
     let [a, b, c, d] = lanes;
     let low = gather(legaliser, sources, [a, b, a, b])?;
     let high = gather(legaliser, sources, [c, d, c, d])?;

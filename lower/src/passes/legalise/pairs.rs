@@ -1,14 +1,13 @@
-//! Wide lanes as pairs of half-words, for targets whose ops on a pair of half-words cost no more
-//! than ops on one half-word.
+//! Wide lanes as pairs of half-words, for targets whose ops on a pair of half-words cost no more than ops on one
+//! half-word.
 //!
-//! Bytes are usually narrowed from sums of multiples of bytes. A pair holds two lanes of 16 or 32
-//! bits modulo 2^16. [`numbers`] computes the range of the lanes. If the range has at most 2^16
-//! numbers, the lanes modulo 2^16 determine the values. Lanes that are never negative are
-//! multiplied and added as one 32-bit word, because no lane then carries into the other.
+//! Bytes are usually narrowed from sums of multiples of bytes. A pair holds two lanes of 16 or 32 bits modulo 2^16.
+//! [`numbers`] computes the range of the lanes. If the range has at most 2^16 numbers, the lanes modulo 2^16 determine
+//! the values. Lanes that are never negative are multiplied and added as one 32-bit word, because no lane then carries
+//! into the other.
 //!
-//! If a shifted value is clamped to a byte, the clamp can also come before the right shift. Only
-//! the resulting byte is used, so the bits that the shift moves in from the other lane do not
-//! matter.
+//! If a shifted value is clamped to a byte, the clamp can also come before the right shift. Only the resulting byte is
+//! used, so the bits that the shift moves in from the other lane do not matter.
 
 use std::ops::RangeInclusive;
 
@@ -278,8 +277,7 @@ fn pairs_of(legaliser: &mut Legaliser<'_, '_, '_>, value: Value, depth: u32) -> 
                 let scalar = legaliser.current(scalar);
                 let scalar = legaliser.place(Op::Zext, Type::I32, Attr::None, &[scalar])?;
                 let pairs = extended(legaliser, x, Op::Zext)?;
-                // A product of two unsigned bytes is less than 2^16, so it does not carry into the
-                // other lane.
+                // A product of two unsigned bytes is less than 2^16, so it does not carry into the other lane.
                 return as_words(legaliser, Op::Mul, &pairs, &[scalar; COUNT]);
             }
             let kernel = legaliser.kernel();
@@ -410,8 +408,7 @@ fn each(legaliser: &mut Legaliser<'_, '_, '_>, op: Op, args: &[Pairs]) -> Option
     Some(results)
 }
 
-/// Applies a 32-bit op to each pair as one word. The caller ensures that no lane carries into the
-/// other.
+/// Applies a 32-bit op to each pair as one word. The caller ensures that no lane carries into the other.
 fn as_words(legaliser: &mut Legaliser<'_, '_, '_>, op: Op, pairs: &Pairs, others: &[Value; COUNT]) -> Option<Pairs> {
     let mut results = *pairs;
     for (result, &other) in results.iter_mut().zip(others) {
@@ -454,8 +451,7 @@ fn subtracted(legaliser: &mut Legaliser<'_, '_, '_>, x: Value, y: Value, depth: 
     each(legaliser, Op::Sub, &[x, y])
 }
 
-/// Matches a product with a negative constant. Returns the other factor and the absolute value of
-/// the constant.
+/// Matches a product with a negative constant. Returns the other factor and the absolute value of the constant.
 fn negative_product(kernel: &Kernel, value: Value) -> Option<(Value, i64)> {
     let inst = kernel.def_inst(value).filter(|&inst| kernel.insts[inst].op == Op::Mul)?;
     let &[x, y] = kernel.args(inst) else { return None };
@@ -611,8 +607,7 @@ fn clamped(
     let bytes = how.bytes();
     // The rounding constant is added after the clamp, so that the sum cannot overflow.
     let (least, most) = ((bytes.start() << count) - half, ((bytes.end() + 1) << count) - 1 - half);
-    // If the values fit neither the signed nor the unsigned 16-bit range, subtracts the lower end
-    // of their range first.
+    // If the values fit neither the signed nor the unsigned 16-bit range, subtracts the lower end of their range first.
     let (min, max, from) = match (is_in(&known, &SIGNED), is_in(&known, &UNSIGNED)) {
         (_, true) => (Op::MinU, Op::MaxU, 0),
         (true, _) => (Op::MinS, Op::MaxS, 0),

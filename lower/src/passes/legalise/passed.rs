@@ -1,8 +1,7 @@
 //! Splitting of block parameters that are too wide for a register.
 //!
-//! A wide parameter becomes several parameters, and a `concat` at the start of the block assembles
-//! the value. Branches split their arguments. The new ops are ordinary ops of the IR, which the
-//! pass then legalises.
+//! A wide parameter becomes several parameters, and a `concat` at the start of the block assembles the value. Branches
+//! split their arguments. The new ops are ordinary ops of the IR, which the pass then legalises.
 
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;

@@ -68,8 +68,7 @@ fn loaded(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst) -> Option<()> {
     Some(())
 }
 
-/// Assembles a value from parts shorter than 32 bits: first half-words or 32-bit words, then the
-/// whole value.
+/// Assembles a value from parts shorter than 32 bits: first half-words or 32-bit words, then the whole value.
 fn joined(legaliser: &mut Legaliser<'_, '_, '_>, ty: Type, parts: Vec<Value>) -> Option<Value> {
     let size = if ty.bytes() < 4 { Type::I16 } else { Type::I32 };
     let in_one = (size.bytes() / legaliser.kernel().ty(*parts.first()?).bytes()) as usize;

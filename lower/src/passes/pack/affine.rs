@@ -10,9 +10,8 @@ use smallvec::SmallVec;
 
 use crate::passes::loops::Loops;
 
-/// An affine expression. During the analysis, `S` identifies a counter by a parameter of a loop
-/// header. In results, `S` is the loop header, and the counter is the iteration number, which
-/// begins at 0.
+/// An affine expression. During the analysis, `S` identifies a counter by a parameter of a loop header. In results, `S`
+/// is the loop header, and the counter is the iteration number, which begins at 0.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct AffineExpr<S> {
     /// Coefficient of the item index.
@@ -173,8 +172,7 @@ impl<'k> AffineAnalysis<'k> {
         sums
     }
 
-    /// Returns the arguments that branches pass for parameter `number` of a block, each with the
-    /// block of the branch.
+    /// Returns the arguments that branches pass for parameter `number` of a block, each with the block of the branch.
     fn given<'a>(&'a self, block: Block, number: usize, flow: &'a Flow) -> impl Iterator<Item = (Block, Value)> + 'a {
         let mut from: SmallVec<[Block; 4]> = flow.predecessors(block).iter().copied().collect();
         from.sort_unstable();
@@ -186,8 +184,7 @@ impl<'k> AffineAnalysis<'k> {
         })
     }
 
-    /// Returns the affine expression of a block parameter, if all its arguments have the same
-    /// expression.
+    /// Returns the affine expression of a block parameter, if all its arguments have the same expression.
     fn joined(&self, block: Block, number: usize, flow: &Flow) -> Option<AffineExpr<Value>> {
         let mut given = self.given(block, number, flow).map(|(_, value)| self.sums[value].as_ref());
         let first = given.next()??;
@@ -261,16 +258,14 @@ impl<'k> AffineAnalysis<'k> {
             Linear { item: sum.item.clone(), launch_term: sum.launch_term.clone(), counters: SmallVec::new() };
         for (param, times) in &sum.counters {
             let (header, first, step) = self.inductions[*param].as_ref()?;
-            // The recursion ends, because the initial value of a counter only depends on counters
-            // of outer loops.
+            // The recursion ends, because the initial value of a counter only depends on counters of outer loops.
             linear = linear.plus(&self.resolve(first)?.times(times)?, 1);
             linear.count(*header, &product(step, times)?);
         }
         Some(linear)
     }
 
-    /// Returns the value that makes `value` not affine: a value that is not affine although its
-    /// operands are.
+    /// Returns the value that makes `value` not affine: a value that is not affine although its operands are.
     pub(super) fn blame(&self, value: Value) -> Value {
         let mut value = value;
         let mut blamed = self.blamed.borrow_mut();

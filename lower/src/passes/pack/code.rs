@@ -24,8 +24,7 @@ impl KernelBuilder {
         self.value(op, ty, Attr::None, args)
     }
 
-    /// Appends a constant and returns it. `bits` are its 64-bit words, with lane 0 in the lowest
-    /// bits.
+    /// Appends a constant and returns it. `bits` are its 64-bit words, with lane 0 in the lowest bits.
     pub(super) fn constant(&mut self, ty: Type, bits: [u64; 8]) -> Value {
         let attr = self.kernel.const_attr(ty, bits);
         self.value(Op::Const, ty, attr, &[])

@@ -47,8 +47,7 @@ pub(super) fn hoist(kernel: &mut Kernel, flow: &Flow, loops: &Loops) {
     }
 }
 
-/// Returns the earliest block in which each value can be computed. For a kernel parameter, this is
-/// the entry block.
+/// Returns the earliest block in which each value can be computed. For a kernel parameter, this is the entry block.
 fn earliest(kernel: &Kernel, flow: &Flow) -> SecondaryMap<Value, Option<Block>> {
     let mut earliest: SecondaryMap<Value, Option<Block>> = SecondaryMap::with_default(kernel.entry());
     for block in flow.reverse_postorder() {
@@ -58,8 +57,7 @@ fn earliest(kernel: &Kernel, flow: &Flow) -> SecondaryMap<Value, Option<Block>> 
         for &inst in &kernel.blocks[block].insts {
             let Some(result) = kernel.result(inst) else { continue };
             let pure = kernel.insts[inst].op.row().effect == Effect::Pure;
-            // The blocks of all operands dominate this block, so one of them is dominated by all
-            // the others.
+            // The blocks of all operands dominate this block, so one of them is dominated by all the others.
             let args = kernel.args(inst).iter().map(|&arg| earliest[arg]);
             let last = args.reduce(|a, b| match (a, b) {
                 (Some(a), Some(b)) if flow.dominates(b, a) => Some(a),

@@ -1,5 +1,4 @@
-//! Streams: the loads and stores of a converted kernel, by which the target accesses the buffers of
-//! a launch.
+//! Streams: the loads and stores of a converted kernel, by which the target accesses the buffers of a launch.
 
 use halfbyte_ir::{
     Affine, Attr, Block, Inst, Kernel, MemAttr, Op, ParamKind, Reason, Refusal, Step, Stream, StreamContents,
@@ -49,13 +48,11 @@ pub(super) struct AccessStep {
 /// Maximum number of bytes that one load or store of an item accesses.
 const MOST_BYTES: u32 = 16;
 
-/// Size in bytes of the largest access to a scalar, which is the highest alignment that an access
-/// can have.
+/// Size in bytes of the largest access to a scalar, which is the highest alignment that an access can have.
 const MOST_ALIGN: u32 = 4;
 
-/// Returns the accesses of a converted kernel. The kernel computes the addresses in the buffers of
-/// `windows`. If an address in another buffer is not known at launch, the buffer is added to
-/// `windows`.
+/// Returns the accesses of a converted kernel. The kernel computes the addresses in the buffers of `windows`. If an
+/// address in another buffer is not known at launch, the buffer is added to `windows`.
 ///
 /// # Errors
 /// A refusal for each load or store that can use neither a stream nor a window.
@@ -219,12 +216,10 @@ impl AccessOperands {
     }
 }
 
-/// Returns `true` if a `wide` index gives the same address when it is scaled modulo 2^32, as in a
-/// stream.
+/// Returns `true` if a `wide` index gives the same address when it is scaled modulo 2^32, as in a stream.
 ///
-/// This is the case if the scaled index is always below 2^32. It is also the case if every item
-/// accesses the element of its own index: a buffer has fewer than 2^32 bytes, so an earlier item
-/// would trap.
+/// This is the case if the scaled index is always below 2^32. It is also the case if every item accesses the element of
+/// its own index: a buffer has fewer than 2^32 bytes, so an earlier item would trap.
 fn stays_narrow(site: &Site, mem: MemAttr, sum: &Linear) -> bool {
     let Some(first) = as_constant(&sum.launch_term) else { return false };
     let mut most = u64::from(first);
@@ -301,9 +296,8 @@ const UNKNOWN_TRIPS: Reason = Reason::with_help(
 );
 
 impl Access {
-    /// Returns the stream of an access. `uniform` is `true` if all items read the same value.
-    /// `guard` and `window` are the indices of the streams that hold the guard and the window of
-    /// the access, if any.
+    /// Returns the stream of an access. `uniform` is `true` if all items read the same value. `guard` and `window` are
+    /// the indices of the streams that hold the guard and the window of the access, if any.
     pub(super) fn stream(&self, kernel: &Kernel, uniform: bool, guard: Option<u32>, window: Option<u32>) -> Stream {
         let step = |step: &AccessStep| Step {
             loop_number: step.number,
@@ -327,8 +321,7 @@ impl Access {
     }
 }
 
-/// Returns the stream that holds the guard of another stream. The guard's elements have `bytes`
-/// bytes.
+/// Returns the stream that holds the guard of another stream. The guard's elements have `bytes` bytes.
 pub(super) fn guard_of(stream: &Stream, bytes: u32) -> Stream {
     let steps = stream.steps.iter().map(|step| Step { stride: Affine::default(), ..step.clone() });
     Stream {

@@ -1,17 +1,14 @@
-//! Packing: vectorises a kernel over neighbouring work items, for targets whose items share
-//! vectors.
+//! Packing: vectorises a kernel over neighbouring work items, for targets whose items share vectors.
 //!
-//! Every load and store becomes a stream ([`memory`]) if its address is known at launch
-//! ([`affine`], [`trips`]). Otherwise the whole buffer is copied into a window, in which the kernel
-//! computes addresses. A window is also used if the accesses to a buffer must keep their order
-//! ([`order`]).
+//! Every load and store becomes a stream ([`memory`]) if its address is known at launch ([`affine`], [`trips`]).
+//! Otherwise the whole buffer is copied into a window, in which the kernel computes addresses. A window is also used if
+//! the accesses to a buffer must keep their order ([`order`]).
 //!
-//! Divergent control flow ([`uniformity`]) is converted to selects and guards ([`if_convert`]). The
-//! resulting code is executed for all items of a group ([`vectorise`]): ops on bytes are executed
-//! on vectors, all other ops item by item. A uniform value is computed once.
+//! Divergent control flow ([`uniformity`]) is converted to selects and guards ([`if_convert`]). The resulting code is
+//! executed for all items of a group ([`vectorise`]): ops on bytes are executed on vectors, all other ops item by item.
+//! A uniform value is computed once.
 //!
-//! If a kernel cannot be packed, the pass reports the reasons to the context and leaves the kernel
-//! unchanged.
+//! If a kernel cannot be packed, the pass reports the reasons to the context and leaves the kernel unchanged.
 
 mod affine;
 mod code;
@@ -134,8 +131,7 @@ fn check(kernel: &Kernel, target: &'static str) -> Result<(), Vec<Refusal>> {
                     "compute row and column from `item_id` and a row length parameter; `--target halu` and `--target ptx` support several axes",
                 ));
             } else if base.is_some_and(|base| kernel.args(inst).get(base).is_some_and(|&base| is_array(base))) {
-                // An access to an array needs no refusal of its own, because the array has already
-                // been refused.
+                // An access to an array needs no refusal of its own, because the array has already been refused.
             } else if base.is_some_and(|base| !kernel.args(inst).get(base).is_some_and(|&base| is_buffer(base))) {
                 refuse(NO_BUFFER);
             } else if data.op == Op::Store

@@ -1,9 +1,8 @@
 //! Order of the accesses to a buffer.
 //!
-//! The inputs of a packed kernel are copied before the kernel runs, and its outputs after. A load
-//! therefore returns the contents from before the launch, and all elements of one store instruction
-//! are copied out together. If the source requires another order, the load is replaced by the
-//! stored value, or the access is refused.
+//! The inputs of a packed kernel are copied before the kernel runs, and its outputs after. A load therefore returns the
+//! contents from before the launch, and all elements of one store instruction are copied out together. If the source
+//! requires another order, the load is replaced by the stored value, or the access is refused.
 
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
@@ -12,8 +11,7 @@ use halfbyte_ir::{Affine, Attr, Inst, Kernel, Op, Reason, Refusal, TripCount, Va
 use super::affine::{as_constant, plus};
 use super::memory::{Access, AccessStep, refusal};
 
-/// Returns the buffers that need a window, because only a window preserves the order of their
-/// accesses.
+/// Returns the buffers that need a window, because only a window preserves the order of their accesses.
 pub(super) fn ordered(accesses: &[Access]) -> Vec<u32> {
     let mut buffers: Vec<u32> = found(accesses).1.iter().map(|(access, _)| access.buffer).collect();
     buffers.sort_unstable();
@@ -44,8 +42,7 @@ pub(super) fn settle(
 /// Loads with the stores that may provide their value, and accesses to refuse with the reasons.
 type Found<'a> = (Vec<(Inst, StoredSources)>, Vec<(&'a Access, Reason)>);
 
-/// Returns the loads that may return a stored value, and the accesses whose order cannot be
-/// preserved.
+/// Returns the loads that may return a stored value, and the accesses whose order cannot be preserved.
 fn found(accesses: &[Access]) -> Found<'_> {
     let (mut found, mut wrong) = (Vec::new(), Vec::new());
     // Accesses in a window are executed in program order.
@@ -139,8 +136,7 @@ fn is_same(first: &Access, second: &Access) -> bool {
 enum When {
     /// The same iteration of all loops that contain both accesses.
     Same,
-    /// A later iteration of a loop that contains both accesses, not counting the outermost `loops`
-    /// loops.
+    /// A later iteration of a loop that contains both accesses, not counting the outermost `loops` loops.
     Later { loops: usize },
 }
 
@@ -195,8 +191,7 @@ struct Range {
     high: i64,
 }
 
-/// A distance that exceeds every address, but is small enough that sums of distances do not
-/// overflow.
+/// A distance that exceeds every address, but is small enough that sums of distances do not overflow.
 const FAR: i64 = 1 << 48;
 
 impl Range {

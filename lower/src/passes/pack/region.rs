@@ -22,8 +22,7 @@ pub(super) type Node = usize;
 /// Acyclic graph of a loop body, or of the code outside of all loops, without back edges. A node is
 /// a block or a whole inner loop.
 pub(super) struct Region {
-    /// Block of each node. For an inner loop, this is the loop header. The first node is the entry
-    /// of the region.
+    /// Block of each node. For an inner loop, this is the loop header. The first node is the entry of the region.
     pub nodes: Vec<Block>,
     /// The inner loop that a node stands for; `None` if the node is a block.
     pub inner: Vec<Option<LoopId>>,
@@ -56,8 +55,7 @@ impl Region {
             same_items: Vec::new(),
         };
         let Some(head) = head else { return built };
-        // A block of an inner loop belongs to the node of the outermost loop that the region
-        // contains.
+        // A block of an inner loop belongs to the node of the outermost loop that the region contains.
         let node_of = |block: Block| loops.nest(block).take_while(|&id| Some(id) != region).last();
         let mut order = PostorderSearch { kernel, loops, region, head, found: Vec::new(), seen: EntitySet::new() };
         order.visit_all(&node_of);
@@ -156,8 +154,7 @@ impl Region {
     pub(super) fn leads_to(&self, marked: &[bool]) -> Vec<bool> {
         let count = self.nodes.len();
         let mut leads = vec![false; count];
-        // For each node, the number of post-dominators, itself included, that are marked or lead to
-        // a marked node.
+        // For each node, the number of post-dominators, itself included, that are marked or lead to a marked node.
         let mut on_way = vec![0u32; count + 1];
         for node in (0..count).rev() {
             let meet = self.postdominator[node];

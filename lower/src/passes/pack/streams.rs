@@ -13,8 +13,7 @@ use super::values::{Values, WORD};
 /// How a group of items accesses a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Shape {
-    /// By vectors, each with the values of several items. The type of a value is a byte or a 32-bit
-    /// word.
+    /// By vectors, each with the values of several items. The type of a value is a byte or a 32-bit word.
     Vectors(Type),
     /// By one access for each item.
     Items,
@@ -26,16 +25,14 @@ pub(super) struct ConvertedKernel<'a> {
     pub kernel: &'a Kernel,
     pub accesses: &'a [Access],
     pub uniformity: &'a Uniformity,
-    /// Blocks that end with the exit test of a loop. The loop continues if the condition is true
-    /// for any item.
+    /// Blocks that end with the exit test of a loop. The loop continues if the condition is true for any item.
     pub gates: &'a [Block],
 }
 
 /// The streams that an access uses.
 #[derive(Clone, Copy)]
 pub(super) struct AccessStreams {
-    /// Stream of the accessed elements, if any. For an access in a window, it holds the offsets in
-    /// the window.
+    /// Stream of the accessed elements, if any. For an access in a window, it holds the offsets in the window.
     pub stream: Option<Value>,
     pub guard: Option<Value>,
     /// Stream whose contents are the window of the access, if the access is in a window.

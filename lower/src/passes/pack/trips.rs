@@ -20,8 +20,7 @@ pub(super) struct Counted {
     pub leaving: Edge,
     /// Number of iterations in which the branch stays in the loop.
     pub stays_count: TripCount,
-    /// Number of iterations that reach the branch, which is `behind` plus one; `None` if it may be
-    /// 2^32.
+    /// Number of iterations that reach the branch, which is `behind` plus one; `None` if it may be 2^32.
     pub before: Option<TripCount>,
     /// `true` if the loop ends only when the induction variable equals the bound. If another branch
     /// ensures that this happens, and that branch is converted, the loop might not end.
@@ -96,8 +95,7 @@ fn ways_out(kernel: &Kernel, inside: impl Fn(Block) -> bool) -> usize {
     terminators.flat_map(|branch| kernel.targets(branch)).filter(|target| !inside(target.block)).count()
 }
 
-/// Returns the initial value and the constant step of an induction variable that depends on no
-/// other loop.
+/// Returns the initial value and the constant step of an induction variable that depends on no other loop.
 fn counter(sums: &AffineAnalysis<'_>, value: Value, header: Block) -> Option<(Affine, u32)> {
     let linear = sums.of(value)?;
     match linear.counters.as_slice() {
@@ -118,8 +116,7 @@ struct Test {
 }
 
 impl Test {
-    /// Returns `true` if the computed trip count is exact, or wrong only if it is too large for any
-    /// launch.
+    /// Returns `true` if the computed trip count is exact, or wrong only if it is too large for any launch.
     fn is_exact(&self) -> bool {
         let is_zero = |sum: &Affine| as_constant(sum) == Some(0);
         // If one operand is a small non-negative number, a difference that wraps is far from zero.
@@ -172,8 +169,7 @@ impl Test {
         })
     }
 
-    /// Simulates the exit test with a constant start and a constant bound. Returns the number of
-    /// iterations.
+    /// Simulates the exit test with a constant start and a constant bound. Returns the number of iterations.
     fn run(&self, start: u32, bound: u32) -> Option<u32> {
         let mut at = start;
         for times in 0..MOST_COUNTED {

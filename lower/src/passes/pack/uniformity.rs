@@ -1,6 +1,5 @@
-//! Divergence analysis: finds the values that differ between work items. Such a value depends on
-//! the item index through operands, through a load from a divergent address, or through a divergent
-//! branch.
+//! Divergence analysis: finds the values that differ between work items. Such a value depends on the item index through
+//! operands, through a load from a divergent address, or through a divergent branch.
 
 use cranelift_entity::{EntitySet, SecondaryMap};
 use halfbyte_ir::{Block, Effect, Flow, Inst, Kernel, Op, Value};
@@ -21,19 +20,16 @@ pub(super) struct Varying {
     pub loops: Vec<LoopId>,
 }
 
-/// Divergent values of a kernel. All other values are uniform: every item that computes the value
-/// gets the same result.
+/// Divergent values of a kernel. All other values are uniform: every item that computes the value gets the same result.
 pub(super) struct Uniformity {
     values: EntitySet<Value>,
     /// Blocks whose parameters are divergent because the items come from different predecessors.
     joins: EntitySet<Block>,
-    /// Loops that items leave in different iterations. The values of the loop are divergent outside
-    /// of it.
+    /// Loops that items leave in different iterations. The values of the loop are divergent outside of it.
     leaving: EntitySet<LoopId>,
     /// Blocks whose branch is divergent even if its condition is uniform.
     divergent_branches: EntitySet<Block>,
-    /// Nodes between a divergent branch and the node at which the items reconverge, each with its
-    /// region.
+    /// Nodes between a divergent branch and the node at which the items reconverge, each with its region.
     divergent_nodes: FxHashSet<(Option<LoopId>, Node)>,
     /// Block that defines each value; `None` for a kernel parameter.
     defining_block: SecondaryMap<Value, Option<Block>>,
@@ -183,8 +179,7 @@ impl Uniformity {
     /// Marks the nodes of a region at which the paths from a divergent branch join. Returns `true`
     /// if some of the paths leave the loop.
     fn diverge_in(&mut self, region: Option<LoopId>, graph: &Region, node: Node) -> bool {
-        // The branch is on a path of another divergent branch, whose join nodes include those of
-        // this branch.
+        // The branch is on a path of another divergent branch, whose join nodes include those of this branch.
         if self.divergent_nodes.contains(&(region, node)) {
             return false;
         }

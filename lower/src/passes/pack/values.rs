@@ -31,8 +31,7 @@ struct Representations {
     uniform: Option<Value>,
     items: Option<(Block, Items)>,
     vector: Option<(Block, Parts)>,
-    /// Vectors in which the four lanes of an item all hold its value, as bytes (`words`) and as
-    /// masks.
+    /// Vectors in which the four lanes of an item all hold its value, as bytes (`words`) and as masks.
     words: Option<(Block, Parts)>,
     masks: Option<(Block, Parts)>,
     /// Vectors of wide lanes.
@@ -63,8 +62,7 @@ pub(super) const fn vector_type(ty: Type) -> Type {
     if ty.is_mask() { Type::I1X16 } else { Type::I8X16 }
 }
 
-/// Returns `true` for pairs of half-words, for their masks, and for words of bytes, to which pairs
-/// are converted.
+/// Returns `true` for pairs of half-words, for their masks, and for words of bytes, to which pairs are converted.
 fn is_pair(ty: Type) -> bool {
     matches!(ty, Type::I16X2 | Type::I1X2 | Type::I8X4)
 }
@@ -151,8 +149,7 @@ impl<'a> Values<'a> {
         form.filter(|(made, _)| self.flow.dominates(*made, self.at)).map(|(_, values)| values.clone())
     }
 
-    /// Returns `true` if the value has the `vector` representation, or if it can be computed from
-    /// wide lanes.
+    /// Returns `true` if the value has the `vector` representation, or if it can be computed from wide lanes.
     pub(super) fn has_vector(&self, value: Value) -> bool {
         let forms = &self.forms[value];
         self.known(forms.vector.as_ref()).is_some()
@@ -360,8 +357,7 @@ impl<'a> Values<'a> {
         parts
     }
 
-    /// Returns masks in which the four lanes of an item all hold its truth value (`masks`
-    /// representation).
+    /// Returns masks in which the four lanes of an item all hold its truth value (`masks` representation).
     pub(super) fn masks(&mut self, value: Value) -> Parts {
         if let Some(parts) = self.known(self.forms[value].masks.as_ref()) {
             return parts;
@@ -376,8 +372,7 @@ impl<'a> Values<'a> {
         parts
     }
 
-    // Wide lanes
-    // -----------------------------------------------------------------------------------------------
+    // Wide lanes -----------------------------------------------------------------------------------------------
 
     /// Returns the number of vectors of wide lanes that hold a value for all items of a group.
     pub(super) fn wide_parts(&self, ty: Type) -> usize {
@@ -483,8 +478,7 @@ impl<'a> Values<'a> {
         self.code.op(Op::Add, Type::I16X16, &[low, high])
     }
 
-    /// Converts pairs in wide lanes to vectors of bytes. The half-word of a truth value is all ones
-    /// or all zeros.
+    /// Converts pairs in wide lanes to vectors of bytes. The half-word of a truth value is all ones or all zeros.
     fn pairs_in_bytes(&mut self, value: Value) -> Option<Parts> {
         let parts = self.known(self.forms[value].wide.as_ref()).filter(|_| is_pair(self.ty(value)))?;
         if self.ty(value).is_mask() {

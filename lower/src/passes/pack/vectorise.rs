@@ -190,9 +190,8 @@ fn items(source: ConvertedKernel<'_>) -> usize {
     let ConvertedKernel { kernel, accesses, uniformity, .. } = source;
     let varies =
         |access: &Access| access.stores || kernel.result(access.inst).is_some_and(|result| uniformity.varies(result));
-    // Addresses and floats are computed item by item. If the rest of the kernel is, too, a larger
-    // group needs more registers and saves nothing. The same holds if an item computes a whole
-    // vector.
+    // Addresses and floats are computed item by item. If the rest of the kernel is, too, a larger group needs more
+    // registers and saves nothing. The same holds if an item computes a whole vector.
     let by_items = accesses.iter().any(|access| access.in_window)
         || computes(source, is_of_floats)
         || computes(source, |op, ty| ty == Type::I8X16 && op.row().lanewise);
@@ -206,8 +205,7 @@ fn items(source: ConvertedKernel<'_>) -> usize {
     if words { WORD } else { 1 }
 }
 
-/// Returns `true` if the kernel computes a divergent value by an op for which `is_such` returns
-/// `true`.
+/// Returns `true` if the kernel computes a divergent value by an op for which `is_such` returns `true`.
 fn computes(source: ConvertedKernel<'_>, is_such: fn(Op, Type) -> bool) -> bool {
     let ConvertedKernel { kernel, uniformity, .. } = source;
     let computes = |inst: Inst| {
@@ -234,8 +232,7 @@ const fn is_done_wide(op: Op) -> bool {
     op.row().lanewise && !matches!(op, Op::Const | Op::Bitcast) || matches!(op, Op::Shuffle)
 }
 
-/// An offset outside of every window. It replaces the offset of a store that an item must not
-/// execute.
+/// An offset outside of every window. It replaces the offset of a store that an item must not execute.
 const OUT_OF_WINDOW: u32 = i32::MAX as u32;
 
 /// Returns the attribute of an access in a window, whose index is an offset in bytes.
@@ -433,8 +430,7 @@ impl Vectoriser<'_> {
         }
         let attr = match data.attr {
             Attr::Lanes(map) => {
-                // Returns the index of the source lane. A half-word occupies two lanes, and only
-                // the first one is read.
+                // Returns the index of the source lane. A half-word occupies two lanes, and only the first one is read.
                 let from = |lane: usize| match map.get(lane % WORD / 2) {
                     from @ 0..2 => lane / WORD * WORD + 2 * from,
                     from => LANES + lane / WORD * WORD + 2 * (from - 2),
@@ -492,8 +488,7 @@ impl Vectoriser<'_> {
         self.values.ty(bytes) == Type::I8X4 && is_zero(1) && is_zero(3) && self.values.has_vector(bytes)
     }
 
-    /// Returns the type of the vectors on which a lane-wise op is executed; `None` if the op is
-    /// executed item by item.
+    /// Returns the type of the vectors on which a lane-wise op is executed; `None` if the op is executed item by item.
     fn vectors_of(&self, inst: Inst, args: &[Value]) -> Option<Type> {
         let data = self.source.kernel.insts[inst];
         let values = &self.values;
@@ -597,8 +592,7 @@ impl Vectoriser<'_> {
         Some(parts)
     }
 
-    /// Executes a bitcast of 32-bit words, if the words are in vectors or an instruction needs the
-    /// result in vectors.
+    /// Executes a bitcast of 32-bit words, if the words are in vectors or an instruction needs the result in vectors.
     fn bitcast(&mut self, inst: Inst, x: Value) -> Option<Parts> {
         let ty = self.source.kernel.insts[inst].ty;
         let fits = self.values.fits(ty) && self.values.fits(self.values.ty(x));
@@ -739,8 +733,7 @@ impl Vectoriser<'_> {
         }
     }
 
-    /// Emits the loads or stores of an access in a window. The byte offsets are stored to the
-    /// access's stream first.
+    /// Emits the loads or stores of an access in a window. The byte offsets are stored to the access's stream first.
     fn access_in(&mut self, window: Value, access: &Access, place: AccessStreams, group: Value) {
         let from = self.source.kernel;
         let args = from.args(access.inst);

@@ -1,9 +1,8 @@
 //! Selection of the values that are held in wide lanes.
 //!
-//! A value of more than eight bits is normally held as one scalar for each item. If it is computed
-//! from bytes and only bytes or truth values are computed from it, the items of a group share one
-//! vector of wide lanes instead. Block parameters that are pairs of half-words are treated in the
-//! same way.
+//! A value of more than eight bits is normally held as one scalar for each item. If it is computed from bytes and only
+//! bytes or truth values are computed from it, the items of a group share one vector of wide lanes instead. Block
+//! parameters that are pairs of half-words are treated in the same way.
 
 use cranelift_entity::EntitySet;
 use halfbyte_ir::{Inst, Kernel, Op, Type, Value, ValueDef};
@@ -40,8 +39,7 @@ struct WideLaneCandidates<'a> {
 }
 
 impl WideLaneCandidates<'_> {
-    /// Removes values from the set that cannot be held in wide lanes. Returns `true` if it removed
-    /// any.
+    /// Removes values from the set that cannot be held in wide lanes. Returns `true` if it removed any.
     fn settle(&mut self) -> bool {
         let mut settled = true;
         let kernel = self.kernel;

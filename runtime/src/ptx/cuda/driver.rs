@@ -173,9 +173,8 @@ impl Device {
         format!("{} ({}.{})", self.name, self.capability.0, self.capability.1)
     }
 
-    /// Checks that the device runs code for a target. Plain targets run on every later device,
-    /// family-specific targets only within their family, and architecture-specific targets only on
-    /// that architecture.
+    /// Checks that the device runs code for a target. Plain targets run on every later device, family-specific targets
+    /// only within their family, and architecture-specific targets only on that architecture.
     pub(super) fn check_runs(&self, target: TargetName) -> Result<(), Unavailable> {
         let (of_target, of_device) = ((target.sm / 10, target.sm % 10), self.capability);
         let runs = match target.suffix {
@@ -189,8 +188,7 @@ impl Device {
         }
     }
 
-    /// Makes the device's context current on the calling thread, and creates the context on first
-    /// use.
+    /// Makes the device's context current on the calling thread, and creates the context on first use.
     pub(super) fn enter(&'static self) -> Result<(), DriverError> {
         CONTEXT.with_borrow_mut(|context| {
             let f = &self.functions;
@@ -215,8 +213,7 @@ impl Device {
         CONTEXT.take();
     }
 
-    /// Loads PTX text, which the driver assembles. On failure, the second component of the error is
-    /// the driver's log.
+    /// Loads PTX text, which the driver assembles. On failure, the second component of the error is the driver's log.
     pub(super) fn assemble(&self, text: &CStr) -> Result<Module<'_>, (DriverError, String)> {
         let f = &self.functions;
         let mut log = vec![0u8; 8 << 10];
@@ -254,8 +251,7 @@ pub(super) struct Module<'d> {
 
 impl Drop for Module<'_> {
     fn drop(&mut self) {
-        // SAFETY: the module is loaded, and none of its kernels runs. A failure after a device
-        // fault can be ignored.
+        // SAFETY: the module is loaded, and none of its kernels runs. A failure after a device fault can be ignored.
         unsafe { (self.device.functions.unload_module)(self.handle) };
     }
 }
@@ -294,8 +290,7 @@ impl Module<'_> {
         }
         let params: Vec<*const c_void> = params.iter().map(|param| param.as_ptr().cast()).collect();
         let none = std::ptr::null();
-        // SAFETY: the caller guarantees that the parameters match. The driver has copied them when
-        // the call returns.
+        // SAFETY: the caller guarantees that the parameters match. The driver has copied them when the call returns.
         let code = unsafe {
             let ([x, y, z], [u, v, w]) = (shape.grid, shape.block);
             (f.launch)(function, x, y, z, u, v, w, shared, DEFAULT_STREAM, params.as_ptr(), none)
@@ -328,8 +323,7 @@ impl Memory<'_> {
         self.pointer
     }
 
-    /// Copies `bytes` to the start of the allocation. Bytes beyond the allocation's size are
-    /// ignored.
+    /// Copies `bytes` to the start of the allocation. Bytes beyond the allocation's size are ignored.
     pub(super) fn upload(&self, bytes: &[u8]) -> Result<(), DriverError> {
         let f = &self.device.functions;
         let count = bytes.len().min(self.bytes);
@@ -348,8 +342,7 @@ impl Memory<'_> {
 
 impl Drop for Memory<'_> {
     fn drop(&mut self) {
-        // SAFETY: the memory is allocated and freed once. A failure after a device fault can be
-        // ignored.
+        // SAFETY: the memory is allocated and freed once. A failure after a device fault can be ignored.
         unsafe { (self.device.functions.free)(self.pointer) };
     }
 }

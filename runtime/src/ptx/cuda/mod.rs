@@ -1,9 +1,8 @@
 //! Launches on a GPU: the CUDA driver assembles the PTX text and runs the kernel.
 //!
-//! Buffers lie at device addresses, so a kernel whose results depend on addresses gives other
-//! results than on the host. Guard areas around each buffer detect stores just outside the buffer.
-//! Accesses far outside cause a device fault. There is no branch budget; a kernel that exceeds the
-//! timeout is abandoned.
+//! Buffers lie at device addresses, so a kernel whose results depend on addresses gives other results than on the host.
+//! Guard areas around each buffer detect stores just outside the buffer. Accesses far outside cause a device fault.
+//! There is no branch budget; a kernel that exceeds the timeout is abandoned.
 
 mod driver;
 
@@ -115,8 +114,7 @@ fn run_on(device: &Device, kernel: &Kernel, shape: &Shape, memory: &mut Memory<'
         placed.push((on_device, buffer));
     }
     let name = c_string(kernel.entry.name.as_str());
-    // SAFETY: the kernel was loaded with these parameters, and they were compared with those of its
-    // text.
+    // SAFETY: the kernel was loaded with these parameters, and they were compared with those of its text.
     match unsafe { module.run(&name, shape, params, KERNEL_TIMEOUT) }? {
         End::Reached => placed.into_iter().try_for_each(|(on_device, buffer)| on_device.take(buffer)),
         End::Awaited => {

@@ -60,8 +60,7 @@ mod avx2 {
         }
     }
 
-    /// Interleaves the bytes of two rows and extends them to 16 bits. Returns the lower lanes, then
-    /// the upper lanes.
+    /// Interleaves the bytes of two rows and extends them to 16 bits. Returns the lower lanes, then the upper lanes.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn halves<const SIGNED: bool>([a, b]: [__m128i; 2]) -> [__m256i; 2] {

@@ -63,15 +63,13 @@ const LAST_ROW: i64 = (DATA_STORE_BYTES - ROW) as i64;
 /// Maximum number of bundles in a program, so that each bundle number fits in an [`ExitCode`].
 pub(super) const MAX_BUNDLES: usize = 1 << 30;
 
-/// Minimum number of iterations for which the dot product function of the host is faster than the
-/// loop.
+/// Minimum number of iterations for which the dot product function of the host is faster than the loop.
 const LEAST_PRODUCTS: i64 = if cfg!(test) { 3 } else { 24 };
 
 /// Size in bytes of sixteen 32-bit sums.
 const SUMS_BYTES: u32 = 64;
 
-/// A loop that only accumulates products of rows, in a form that the dot product function can
-/// compute.
+/// A loop that only accumulates products of rows, in a form that the dot product function can compute.
 struct Products<'l> {
     function: Dots,
     /// The row loads of the first and the second factor.
@@ -117,19 +115,16 @@ struct Function<'a, 'b, 'f> {
     /// The Cranelift block of each bundle that begins a basic block, from bundle `first` on.
     labels: Vec<Option<Block>>,
     exits: Vec<Exit>,
-    /// The block that dispatches returns from calls. Its block parameter is the bundle number of
-    /// the return address.
+    /// The block that dispatches returns from calls. Its block parameter is the bundle number of the return address.
     returns: Option<(Block, Value)>,
     /// Number of executed bundles that the counter does not include yet.
     issued: u32,
-    /// The counted loop that is being emitted: its first bundle, and the block to which it branches
-    /// back.
+    /// The counted loop that is being emitted: its first bundle, and the block to which it branches back.
     current_loop: Option<(u32, Block)>,
 }
 
-/// Generates the native function for bundles `first` up to, but not including, `end`. Its arguments
-/// are the machine state and the index of an entry point. Returns the bundle number of each entry
-/// point.
+/// Generates the native function for bundles `first` up to, but not including, `end`. Its arguments are the machine
+/// state and the index of an entry point. Returns the bundle number of each entry point.
 pub(super) fn build(
     b: &mut FunctionBuilder<'_>,
     host: &'static HostFunctions,
@@ -172,8 +167,7 @@ pub(super) fn build(
 }
 
 impl<'b, 'f> Function<'_, 'b, 'f> {
-    /// Returns the Cranelift block of a bundle. For a bundle outside the function, returns a block
-    /// that exits.
+    /// Returns the Cranelift block of a bundle. For a bundle outside the function, returns a block that exits.
     fn label(&mut self, at: u32) -> Block {
         let graph = self.source.graph;
         let label = at.checked_sub(self.first).and_then(|k| self.labels.get_mut(k as usize));
@@ -301,8 +295,7 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         }
     }
 
-    /// Emits those iterations of a counted loop that are guaranteed not to be the last. They have
-    /// no exit test.
+    /// Emits those iterations of a counted loop that are guaranteed not to be the last. They have no exit test.
     fn emit_counted_loop(&mut self, first: u32, found: &Loop) {
         let [before, again] = [(); 2].map(|()| self.e.b.create_block());
         let times = self.guaranteed_trip_count(found);
@@ -346,8 +339,7 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         self.e.b.ins().isub(times, done)
     }
 
-    /// Emits a loop of `rounds` iterations. Each iteration executes `copies` iterations of the
-    /// original loop.
+    /// Emits a loop of `rounds` iterations. Each iteration executes `copies` iterations of the original loop.
     fn repeat(&mut self, rounds: Value, first: u32, found: &Loop, copies: u32) {
         let [body, after] = [(); 2].map(|()| self.e.b.create_block());
         let counter = self.e.b.declare_var(I64);
@@ -414,8 +406,7 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         self.e.b.ins().brif(enough, many, &[], after, &[times.into()]);
         self.e.b.seal_block(many);
         self.e.b.switch_to_block(many);
-        // The first iteration runs without the function, because it may use rows that were loaded
-        // before the loop.
+        // The first iteration runs without the function, because it may use rows that were loaded before the loop.
         self.copies(first, found, 1);
         let count = self.e.b.ins().iadd_imm_s(times, -1);
 
@@ -532,8 +523,7 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         self.e.b.ins().umin(most, times)
     }
 
-    /// Emits the division of a number by a nonzero constant. The constant is usually a power of
-    /// two.
+    /// Emits the division of a number by a nonzero constant. The constant is usually a power of two.
     fn divided(&mut self, number: Value, by: u32) -> Value {
         match by.is_power_of_two() {
             true => self.e.b.ins().ushr_imm_u(number, i64::from(by.trailing_zeros())),

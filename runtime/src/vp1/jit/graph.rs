@@ -50,8 +50,7 @@ pub(super) struct Graph {
     marks: Vec<BundleFlags>,
     /// The registers that each bundle reads and writes; `None` if they are not known.
     footprints: Vec<Option<Footprint>>,
-    /// Number of the first bundle of each native function, followed by the number of bundles in the
-    /// program.
+    /// Number of the first bundle of each native function, followed by the number of bundles in the program.
     pub functions: Vec<u32>,
     /// The branch to the next group is a backward branch.
     pub group_is_backward: bool,
@@ -142,8 +141,7 @@ impl Graph {
             let mut at = first;
             while at < self.len() {
                 if self.marks(at).reached {
-                    // The path reaches a bundle that was visited before, so a basic block begins
-                    // here.
+                    // The path reaches a bundle that was visited before, so a basic block begins here.
                     self.mark_with(at, |marks| marks.leader = true);
                     break;
                 }

@@ -1,8 +1,7 @@
 //! Host functions, which perform those accesses that native code does not perform inline.
 //!
-//! Calls of host functions are rare, but an ordinary call clobbers the vector registers of the
-//! surrounding code. Native code therefore calls a thunk, which preserves all registers and calls
-//! the host function.
+//! Calls of host functions are rare, but an ordinary call clobbers the vector registers of the surrounding code. Native
+//! code therefore calls a thunk, which preserves all registers and calls the host function.
 
 use std::sync::OnceLock;
 

@@ -1,13 +1,11 @@
-//! Liveness of VP1 registers at each bundle. On exit from a function, native code stores only live
-//! registers.
+//! Liveness of VP1 registers at each bundle. On exit from a function, native code stores only live registers.
 
 use halfbyte_isa::row::RegFile;
 use halfbyte_isa::vp1::footprint::{Footprint, Locations};
 
 use super::graph::{Flow, Graph};
 
-/// The live registers at each bundle of a program. Only registers that native functions hold in
-/// variables are included.
+/// The live registers at each bundle of a program. Only registers that native functions hold in variables are included.
 pub(super) struct Liveness {
     /// Live registers before each bundle, indexed by bundle number.
     before: Vec<Locations>,

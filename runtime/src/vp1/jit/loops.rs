@@ -26,8 +26,7 @@ const ZF: u64 = 1;
 /// A counted loop of one basic block, which branches back to its start while a flag is clear.
 #[derive(Clone, Debug)]
 pub(super) struct Loop {
-    /// Number of the bundle that contains the branch. The delay slot after it is the last bundle of
-    /// the loop.
+    /// Number of the bundle that contains the branch. The delay slot after it is the last bundle of the loop.
     pub jump: u32,
     /// The bundle at `jump` without its branch; `None` if it contains nothing else.
     pub rest_of_jump: Option<Bundle>,
@@ -175,8 +174,7 @@ impl Loop {
     }
 }
 
-/// Returns the address registers that a loop changes only by accesses that add nonnegative
-/// constants.
+/// Returns the address registers that a loop changes only by accesses that add nonnegative constants.
 fn pointers(bundles: &[&Bundle], footprints: &[Footprint]) -> Vec<Pointer> {
     let mut pointers: Vec<Pointer> = Vec::new();
     let mut others = Locations::EMPTY;
@@ -189,8 +187,7 @@ fn pointers(bundles: &[&Bundle], footprints: &[Footprint]) -> Vec<Pointer> {
                 match pointers.iter_mut().find(|pointer| pointer.register == register) {
                     Some(pointer) => {
                         pointer.step += step as u32;
-                        // A step of the size of a 32-bit word may break the alignment that accesses
-                        // to rows require.
+                        // A step of the size of a 32-bit word may break the alignment that accesses to rows require.
                         if pointer.align != align {
                             others = others.union(Locations::register(RegFile::A, register));
                         }

@@ -12,13 +12,11 @@ use halfbyte_isa::vp1::state::State;
 use crate::vp1::ROW;
 use crate::vp1::interp::MAX_CALLS;
 
-/// The processor state, and the counters of native code. Native code accesses the fields by address
-/// and offset only.
+/// The processor state, and the counters of native code. Native code accesses the fields by address and offset only.
 #[repr(C, align(64))]
 #[derive(Clone)]
 pub(in crate::vp1) struct Machine {
-    /// The data store, in the order of addresses under stride code 0. Streams are stored in this
-    /// order.
+    /// The data store, in the order of addresses under stride code 0. Streams are stored in this order.
     pub store: [u8; DATA_STORE_BYTES],
     v: [[u8; 16]; 32],
     vx: [u8; 16],
@@ -87,8 +85,7 @@ impl Machine {
         SPARE.try_with(Cell::take).ok().flatten().unwrap_or_else(Machine::new)
     }
 
-    /// Caches the machine for the thread's next launch. If the thread is exiting, the machine is
-    /// dropped.
+    /// Caches the machine for the thread's next launch. If the thread is exiting, the machine is dropped.
     pub(crate) fn recycle(self: Box<Machine>) {
         let _ = SPARE.try_with(|spare| spare.set(Some(self)));
     }
@@ -133,9 +130,8 @@ impl Machine {
         m(&mut self.m);
     }
 
-    /// Records that native code has stored registers, which therefore lose their reset values. The
-    /// method is not called after an exit of the program: then no register is live, and only `$m`
-    /// and `$x` have changed.
+    /// Records that native code has stored registers, which therefore lose their reset values. The method is not called
+    /// after an exit of the program: then no register is live, and only `$m` and `$x` have changed.
     pub(crate) fn mark_dirty(&mut self) {
         self.is_reset = false;
     }
@@ -186,16 +182,14 @@ impl Machine {
 }
 
 thread_local! {
-    /// The thread's cached machine, which no launch uses. Creating a machine takes longer than many
-    /// launches.
+    /// The thread's cached machine, which no launch uses. Creating a machine takes longer than many launches.
     static SPARE: Cell<Option<Box<Machine>>> = const { Cell::new(None) };
 }
 
 /// The processor state after reset.
 static RESET: LazyLock<Box<State>> = LazyLock::new(Box::default);
 
-/// Offset in [`Machine::store`] of each byte of the data store. The byte in row r of bank b has
-/// index `16 r + b`.
+/// Offset in [`Machine::store`] of each byte of the data store. The byte in row r of bank b has index `16 r + b`.
 static PLACES: LazyLock<[u16; DATA_STORE_BYTES]> = LazyLock::new(|| {
     let mut places = [0; DATA_STORE_BYTES];
     for row in (0..DATA_STORE_BYTES as u16).step_by(ROW) {
@@ -212,8 +206,7 @@ fn number((row, bank): (u16, u8)) -> usize {
     usize::from(row) << 4 | usize::from(bank)
 }
 
-/// Host functions for all accesses except those to one row under stride code 0, which native code
-/// performs inline.
+/// Host functions for all accesses except those to one row under stride code 0, which native code performs inline.
 impl Machine {
     fn byte(&mut self, cell: (u16, u8)) -> Option<&mut u8> {
         self.store.get_mut(usize::from(*PLACES.get(number(cell))?))

@@ -67,14 +67,12 @@ impl Jit {
 /// The purpose of native code, which determines the assumptions that code generation can make.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum CompileMode {
-    /// The code runs from the reset state, except for `$m` and the data store. Only the data store
-    /// is live at the exit.
+    /// The code runs from the reset state, except for `$m` and the data store. Only the data store is live at the exit.
     Launch,
     /// The code runs from an arbitrary state. All registers are live at the exit.
     #[cfg(test)]
     State,
-    /// The code runs a single bundle from an arbitrary state, and ignores the bundle's control
-    /// flow.
+    /// The code runs a single bundle from an arbitrary state, and ignores the bundle's control flow.
     Step,
 }
 
@@ -83,8 +81,7 @@ type Function = unsafe extern "C" fn(*mut Machine, u32) -> u64;
 
 /// Native code of a program.
 pub(super) struct Compiled {
-    /// For each bundle at which native code can be entered, the function and the index of its entry
-    /// point.
+    /// For each bundle at which native code can be entered, the function and the index of its entry point.
     entries: Vec<Option<(Function, u32)>>,
     group_is_backward: bool,
     translation: Translation,
@@ -195,9 +192,8 @@ impl Compiled {
         }
     }
 
-    /// Interprets bundles until native code can continue, or until the program exits. Returns
-    /// `true` if the program has exited. The function is separate because the interpreter's state
-    /// is large, and most tiles do not need it.
+    /// Interprets bundles until native code can continue, or until the program exits. Returns `true` if the program has
+    /// exited. The function is separate because the interpreter's state is large, and most tiles do not need it.
     #[cold]
     #[inline(never)]
     fn interpret(&self, machine: &mut Machine, run: &mut ProgramRun<'_>, to_the_end: bool) -> Result<bool, Halt> {
@@ -234,8 +230,7 @@ impl Compiled {
         for (place, call) in machine.calls.iter_mut().zip(&run.calls) {
             *place = *call as u32;
         }
-        // SAFETY: the code was generated for this machine layout, stays within it, and lives as
-        // long as `self`.
+        // SAFETY: the code was generated for this machine layout, stays within it, and lives as long as `self`.
         let code = unsafe { function(machine, number) };
         if ExitCode(code) != ExitCode::EXIT {
             machine.mark_dirty();

@@ -149,8 +149,7 @@ impl Random {
         words
     }
 
-    /// Returns the words of random bundles, some of which jump to each other. About one word in
-    /// `traps` may trap.
+    /// Returns the words of random bundles, some of which jump to each other. About one word in `traps` may trap.
     fn program(&mut self, lines: u32, traps: u64) -> Vec<u32> {
         let jumps = 1 + self.below(4);
         let mut words = Vec::new();
@@ -237,8 +236,7 @@ fn compare(seed: u64, words: &[u32], state: &State, tiles: &Tiles, budget: u64) 
     }
 }
 
-/// Returns the seeds to test. Their number is `usual`, or the value of the environment variable
-/// `HALFBYTE_RANDOM`.
+/// Returns the seeds to test. Their number is `usual`, or the value of the environment variable `HALFBYTE_RANDOM`.
 fn count(usual: u64) -> std::ops::Range<u64> {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let first = number("HALFBYTE_SEED").unwrap_or(0);
@@ -365,8 +363,7 @@ fn product_program(random: &mut Random) -> Vec<u32> {
     let opcode = [VMAC_S_RR_VA, VMAC_U_RR_VA][random.below(2) as usize];
     let mut words = Vec::new();
     for line in 0..=lines {
-        // Two loads of the same register are rare, and most loads advance their address register by
-        // one row.
+        // Two loads of the same register are rare, and most loads advance their address register by one row.
         let load = Inst::random(LDAVH_I, &mut || random.next()).with(f::DST, line).with(f::SRC1, random.below(2));
         let load = load.with(f::IMM, if random.one_in(12) { 32 } else { 16 });
         let mut access = load.with(f::CDST, if !zf && line == 0 { 0 } else { 7 }).word();

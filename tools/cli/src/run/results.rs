@@ -149,8 +149,7 @@ pub(super) fn write_results(
     Ok(())
 }
 
-/// Writes the buffers with an output file to their files. Returns all other buffers as JSON, with
-/// values and bits.
+/// Writes the buffers with an output file to their files. Returns all other buffers as JSON, with values and bits.
 pub(super) fn results_json(
     params: &[Param],
     bound: &Bound,

@@ -15,9 +15,8 @@ use super::{Done, Failure};
 
 /// Searches for a shorter instruction sequence for a video instruction
 ///
-/// Prints the sequence in the format of `rules/ptx/video`, after a test on all pairs of lanes. All
-/// sequences of one instruction are tried, then of two, and so on; each further instruction takes
-/// several hundred times as long.
+/// Prints the sequence in the format of `rules/ptx/video`, after a test on all pairs of lanes. All sequences of one
+/// instruction are tried, then of two, and so on; each further instruction takes several hundred times as long.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Search {

@@ -21,8 +21,7 @@ use halfbyte_prove::ptx_vectors::{Row, execute};
 
 /// Number of operand values on which sequences are tried.
 const WIDTH: usize = 16;
-/// Number of registers of a sequence: the result, the operands, `zero`, two constants, and
-/// temporary registers.
+/// Number of registers of a sequence: the result, the operands, `zero`, two constants, and temporary registers.
 const REGISTERS: usize = 7 + 16;
 const ZERO: Reg = Reg(4);
 const TEMPORARY: u32 = 7;
@@ -72,9 +71,8 @@ struct Search<'a> {
     target: Row<WIDTH>,
 }
 
-/// Returns the shortest sequence that is correct on all pairs of lanes. Returns `None` if there is
-/// none within the limit. Calls `watch` with the length of the sequences before each length is
-/// searched.
+/// Returns the shortest sequence that is correct on all pairs of lanes. Returns `None` if there is none within the
+/// limit. Calls `watch` with the length of the sequences before each length is searched.
 ///
 /// # Errors
 /// Returns an error if a template is invalid, which does not occur.
@@ -200,8 +198,7 @@ impl Search<'_> {
         next
     }
 
-    /// Returns the sequence with one more instruction, if that instruction computes the wanted
-    /// result.
+    /// Returns the sequence with one more instruction, if that instruction computes the wanted result.
     fn last<'a>(&'a self, pool: &[Value], steps: &[Application<'a>]) -> Option<Vec<Inst>> {
         let wanted: Vec<usize> = unused(pool, steps).collect();
         let covers = |operands: &[usize]| wanted.iter().all(|value| operands.contains(value));
@@ -211,8 +208,7 @@ impl Search<'_> {
                 for y in x..pool.len() {
                     for z in y..pool.len() {
                         let mut operands = [x, y, z];
-                        // The assembler accepts at most one constant operand, which must be the
-                        // last.
+                        // The assembler accepts at most one constant operand, which must be the last.
                         operands.sort_by_key(|&value| is_number(pool, value));
                         if !covers(&operands) || is_number(pool, operands[1]) {
                             continue;
@@ -236,8 +232,7 @@ impl Search<'_> {
         })
     }
 
-    /// Returns the sequence in the format of the sequence table, if it is correct on all pairs of
-    /// lanes.
+    /// Returns the sequence in the format of the sequence table, if it is correct on all pairs of lanes.
     fn accept<'a>(&'a self, pool: &[Value], steps: &[Application<'a>], last: Application<'a>) -> Option<Vec<Inst>> {
         let mut program = Vec::new();
         let mut next = TEMPORARY;

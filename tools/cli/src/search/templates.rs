@@ -18,8 +18,7 @@ pub(super) struct Template {
     pub(super) takes_number: [bool; 3],
 }
 
-/// Templates of arithmetic and bitwise instructions, with `true` if the first two operands may be
-/// swapped.
+/// Templates of arithmetic and bitwise instructions, with `true` if the first two operands may be swapped.
 const COMMON: &[(&str, bool)] = &[
     ("add.u32 d, a, b;", true),
     ("sub.u32 d, a, b;", false),

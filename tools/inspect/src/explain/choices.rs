@@ -99,8 +99,7 @@ impl Choices<'_> {
         taken.filter_map(|taken| self.rule(taken.rule)).find(|rule| rule.term == "lower")
     }
 
-    /// Returns the distinct rules that were applied to the operands of an instruction, each with
-    /// the operand's name.
+    /// Returns the distinct rules that were applied to the operands of an instruction, each with the operand's name.
     fn operands(&self, selection: &Selection) -> Vec<(RuleAt, String)> {
         let mut operands = Vec::new();
         let mut known = HashSet::new();
@@ -165,8 +164,7 @@ impl Choices<'_> {
         own
     }
 
-    /// Returns a rule that nearly matched with the reason why it failed, or `None` if the rule was
-    /// applied.
+    /// Returns a rule that nearly matched with the reason why it failed, or `None` if the rule was applied.
     pub(crate) fn near(&self, selection: &Selection, near: &PartialMatch) -> Option<(&'static Rule, NearMiss)> {
         let rule = self.rule(near.rule)?;
         let is_taken =

@@ -37,8 +37,7 @@ pub struct Change {
     pub how: String,
     /// The rule that was applied, if any.
     pub rule: Option<RuleAt>,
-    /// Further notes: the rules that were applied to the result of the rule, and the costs of
-    /// alternative rules.
+    /// Further notes: the rules that were applied to the result of the rule, and the costs of alternative rules.
     pub notes: Vec<String>,
     /// The instructions before the change.
     pub before: Vec<String>,
@@ -93,8 +92,7 @@ pub enum Outcome {
         /// The rules that were applied to the operands, each with the operand's name.
         operands: Vec<(RuleAt, String)>,
     },
-    /// The instruction needs no rule, because it is a terminator or names an instruction of the
-    /// target.
+    /// The instruction needs no rule, because it is a terminator or names an instruction of the target.
     Native {
         /// The rules that were applied to the operands, each with the operand's name.
         operands: Vec<(RuleAt, String)>,

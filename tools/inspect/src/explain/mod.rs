@@ -1,9 +1,8 @@
-//! Explanations of the code that the compiler generates for an op. An explanation contains the
-//! changes of the op by the passes, the rules that selected its instructions, and the machine code.
-//! It also lists the rules that nearly matched, each with the first pattern or guard that failed.
+//! Explanations of the code that the compiler generates for an op. An explanation contains the changes of the op by the
+//! passes, the rules that selected its instructions, and the machine code. It also lists the rules that nearly matched,
+//! each with the first pattern or guard that failed.
 //!
-//! The compiler's own rule methods evaluate the patterns, so an explanation cannot differ from the
-//! compiled code.
+//! The compiler's own rule methods evaluate the patterns, so an explanation cannot differ from the compiled code.
 
 pub(crate) mod choices;
 mod explanation;
@@ -203,8 +202,7 @@ pub fn explain(module: &Module, question: Question<'_>) -> Result<Explanation, E
     Ok(explanation)
 }
 
-/// Removes repeated rules. If several instructions replace the op, a rule may nearly match each of
-/// them.
+/// Removes repeated rules. If several instructions replace the op, a rule may nearly match each of them.
 fn drop_repeated(near: &mut Vec<NearMiss>) {
     let mut seen: HashSet<_> = HashSet::new();
     near.retain(|near| {

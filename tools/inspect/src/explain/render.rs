@@ -106,8 +106,7 @@ impl Text<'_> {
 
     fn is_shown(&self, near: &NearMiss) -> bool {
         let is_refused = || self.explanation.parts.iter().any(|part| part.outcome == Outcome::Refused);
-        // If no rule matches the op, the rules for other types are shown too, because they tell the
-        // supported types.
+        // If no rule matches the op, the rules for other types are shown too, because they tell the supported types.
         let is_for_another = near.miss.as_ref().is_some_and(|miss| miss.depth == MatchExtent::Op);
         self.all || near.is_relevant() || is_for_another && is_refused()
     }

@@ -41,8 +41,7 @@ pub(super) struct Selected<'k> {
 }
 
 impl<'k> Selected<'k> {
-    /// Selects instructions for a kernel, and traces the selection for the IR instructions in
-    /// `asked`.
+    /// Selects instructions for a kernel, and traces the selection for the IR instructions in `asked`.
     pub(super) fn new(kernel: &'k Kernel, target: Target, asked: Vec<Inst>) -> Selected<'k> {
         let (choices, selected) = choices::select(kernel, target, asked);
         let result = match selected {
@@ -87,8 +86,7 @@ impl<'k> Selected<'k> {
         own.filter(|&address| !is_nop(&code.words, address)).map(word).collect()
     }
 
-    /// Returns the outcome of selection for a parameter, or `None` if the kernel has no parameter
-    /// of that name.
+    /// Returns the outcome of selection for a parameter, or `None` if the kernel has no parameter of that name.
     pub(super) fn parameter(&self, name: &str) -> Option<ReplacementInst> {
         let value = place::named(self.kernel, name)?;
         let merged = self.choices.merged(value);
@@ -102,8 +100,7 @@ impl<'k> Selected<'k> {
         defs.filter(|def| asked.contains(def)).collect()
     }
 
-    /// Returns the rules that nearly match the instructions in `asked`, their operands or their
-    /// users.
+    /// Returns the rules that nearly match the instructions in `asked`, their operands or their users.
     pub(super) fn near(&self, asked: &[Inst]) -> Vec<NearMiss> {
         let asked: &HashSet<Inst> = &asked.iter().copied().collect();
         let mut own = Vec::new();
@@ -112,8 +109,7 @@ impl<'k> Selected<'k> {
             for near in &selection.near {
                 let Some((rule, found)) = self.choices.near(selection, near) else { continue };
                 let is_own = matches!(near.at, Found::Inst(inst) if asked.contains(&inst));
-                // Of the rules for a user, only those are listed that would have merged an
-                // instruction in `asked`.
+                // Of the rules for a user, only those are listed that would have merged an instruction in `asked`.
                 let looks_for = |inst: Inst| rule.looks_for(self.kernel.insts[inst].op);
                 let takes_in = match near.at {
                     Found::Inst(user) => self.used(user, asked).into_iter().any(looks_for),
@@ -138,8 +134,7 @@ impl<'k> Selected<'k> {
     }
 }
 
-/// Generates the machine code of a kernel from its selected instructions. An error is a defect of
-/// the compiler.
+/// Generates the machine code of a kernel from its selected instructions. An error is a defect of the compiler.
 fn words(mut code: Box<dyn SelectedCode>, target: Target) -> Result<KernelCode, String> {
     let expanded = code.expand();
     let func = code.allocate(&mut Allocator::default(), &regalloc::Options::default());

@@ -5,8 +5,7 @@ use super::markup::{Html, list_of};
 use super::registers::name;
 use super::slots::Slots;
 
-/// Width in pixels of a chart column. The width is even, because live ranges start and end in the
-/// middle of columns.
+/// Width in pixels of a chart column. The width is even, because live ranges start and end in the middle of columns.
 const COLUMN: usize = 12;
 /// Height in pixels of a chart row.
 const ROW: usize = 15;

@@ -1,5 +1,4 @@
-//! The reasons for a kernel's code: the results of `explain` for all ops of the kernel, computed
-//! together.
+//! The reasons for a kernel's code: the results of `explain` for all ops of the kernel, computed together.
 
 use std::collections::HashMap;
 

@@ -1,6 +1,5 @@
-//! The JSON data for the page's script: the reasons for each instruction, and the kernel after each
-//! pass except the last. Repeated texts and rules are stored once in a table, and other data refer
-//! to them by index.
+//! The JSON data for the page's script: the reasons for each instruction, and the kernel after each pass except the
+//! last. Repeated texts and rules are stored once in a table, and other data refer to them by index.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;

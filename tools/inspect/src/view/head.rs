@@ -1,5 +1,4 @@
-//! The parts of the page around the stages: the header with its controls, the refusals, and the
-//! footer with its panels.
+//! The parts of the page around the stages: the header with its controls, the refusals, and the footer with its panels.
 
 use halfbyte_abi::Target;
 
@@ -7,12 +6,10 @@ use super::Refused;
 use super::markup::Html;
 use super::whole::View;
 
-/// Maximum number of kernels for which the header has buttons. For more kernels, it has a drop-down
-/// list.
+/// Maximum number of kernels for which the header has buttons. For more kernels, it has a drop-down list.
 const MOST_BUTTONS: usize = 4;
 
-/// The toggle buttons of the page: the name in the page's address, the label, the tooltip, and the
-/// initial state.
+/// The toggle buttons of the page: the name in the page's address, the label, the tooltip, and the initial state.
 const TOGGLES: [(&str, &str, &str, bool); 4] = [
     ("comments", "Comments", "Show comments and blank lines of the source", true),
     ("digits", "Digits", "Show addresses and encodings of machine code", true),

@@ -62,8 +62,7 @@ pub(super) fn page(file: &str, views: &[View], refused: &[Refused<'_>]) -> Strin
     out.finish()
 }
 
-/// Returns the lines of the kernel after each pass except the last. The script shows these lines on
-/// request.
+/// Returns the lines of the kernel after each pass except the last. The script shows these lines on request.
 fn passes(view: &View) -> Vec<Vec<String>> {
     let lines = |snapshot: &Snapshot| {
         let line = |line: &Line| {

@@ -59,8 +59,7 @@ fn of_item(
     let name_of = |span: Span| text.get(span.start as usize..span.end as usize).unwrap_or_default();
     let plain = |span: Span| name_of(span).trim_start_matches('%');
 
-    // The definitions of a variable are the statements that assign it, and the IR value of the same
-    // name.
+    // The definitions of a variable are the statements that assign it, and the IR value of the same name.
     let mut defs: HashMap<&str, Origins> = HashMap::new();
     for name in &item.names {
         if let Some(by) = name.set_by {

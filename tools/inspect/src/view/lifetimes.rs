@@ -1,5 +1,4 @@
-//! The chart of the live ranges of registers, with one row per register and one column per
-//! instruction.
+//! The chart of the live ranges of registers, with one row per register and one column per instruction.
 
 use std::collections::HashMap;
 
@@ -47,9 +46,8 @@ const FILES: [RegFile; 11] = [
     RegFile::L,
 ];
 
-/// Creates the chart of a function from its instructions (`nodes`) and the live ranges of its
-/// registers. `columns` has the source position of each instruction, and `blocks` the index of the
-/// first instruction of each block.
+/// Creates the chart of a function from its instructions (`nodes`) and the live ranges of its registers. `columns` has
+/// the source position of each instruction, and `blocks` the index of the first instruction of each block.
 pub fn of_nodes(nodes: &[Node], contents: &Contents, columns: Vec<Option<Origin>>, blocks: Vec<usize>) -> Lifetimes {
     let mut rows: HashMap<Register, Timeline> = HashMap::new();
     for Held { register, start, end, defs } in &contents.held {

@@ -149,8 +149,7 @@ pub(super) fn of_words(code: &KernelCode) -> Vec<Line> {
         let of_halu = halu.and_then(|words| halu::Inst::decode(*words.get(address)?));
         let of_vp1 = vp1.and_then(|words| vp1::Inst::decode(*words.get(address)?));
         let entry = of_halu.as_ref().map(halu_entry).or(of_vp1.as_ref().map(vp1_entry));
-        // A no-op that fills a bundle has the source position of the instruction next to it. The
-        // position is not shown.
+        // A no-op that fills a bundle has the source position of the instruction next to it. The position is not shown.
         let nop = vp1.and_then(|words| words.get(address)).is_some_and(|&word| is_nop(word));
         let (shape, place) = if nop { (Shape::Other, None) } else { (Shape::Inst, Origin::of_loc(loc)) };
         let of_node = all.get(node).unwrap_or(&none);
@@ -187,8 +186,7 @@ fn halu_node(inst: &halu::Inst, place: Option<Origin>) -> Node {
     };
     for slot in inst.registers() {
         let first = inst.get(slot.field) as u8;
-        // A constant register such as RZ stands for all registers of an operand, so it adds no
-        // registers.
+        // A constant register such as RZ stands for all registers of an operand, so it adds no registers.
         let span = if slot.file.constant().is_some_and(|(constant, _)| constant == first) { 0 } else { slot.span };
         (0..span).for_each(|part| touch(slot.file, first.saturating_add(part), slot.role));
     }
@@ -255,8 +253,7 @@ fn target_of(next: Next<()>, word: u32, numbers: &HashMap<u32, usize>) -> Option
 pub fn vp1_nodes(words: &[u32], locs: &[Loc]) -> Vec<Node> {
     let numbers: HashMap<u32, usize> = bundles(words).map(|(start, _)| start).zip(0..).collect();
     let mut nodes = Vec::new();
-    // The branch of the previous bundle, which takes effect after the current bundle, and the
-    // branch's address.
+    // The branch of the previous bundle, which takes effect after the current bundle, and the branch's address.
     let mut pending: (Next<()>, u32) = (Next::Fall, 0);
     for (number, (start, bundle)) in bundles(words).enumerate() {
         let range = start as usize..(start + bundle.words()) as usize;

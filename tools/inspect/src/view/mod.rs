@@ -1,9 +1,8 @@
-//! An HTML page that shows how kernels are compiled: all compiler stages side by side, the live
-//! ranges of registers, and the units that each bundle uses.
+//! An HTML page that shows how kernels are compiled: all compiler stages side by side, the live ranges of registers,
+//! and the units that each bundle uses.
 //!
-//! An op of the source and everything that the compiler derives from it have the same source
-//! position. The page uses this position to relate the stages. Values and registers are traced to
-//! the instructions that define them.
+//! An op of the source and everything that the compiler derives from it have the same source position. The page uses
+//! this position to relate the stages. Values and registers are traced to the instructions that define them.
 
 mod charts;
 mod decisions;
@@ -46,8 +45,7 @@ use whole::View;
 struct Refused<'k> {
     kernel: &'k str,
     target: Target,
-    /// The distinct reasons for the refusal, in the order of the source, with their source
-    /// positions.
+    /// The distinct reasons for the refusal, in the order of the source, with their source positions.
     reasons: Vec<(String, BTreeSet<Origin>)>,
 }
 

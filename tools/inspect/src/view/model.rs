@@ -93,8 +93,7 @@ impl fmt::Display for Origin {
     }
 }
 
-/// The description of a machine instruction: the name of its opcode and its row in the instruction
-/// set.
+/// The description of a machine instruction: the name of its opcode and its row in the instruction set.
 #[derive(Clone, Copy)]
 pub struct Entry {
     /// The name of the opcode, which is unique even if several rows have the same mnemonic.

@@ -20,8 +20,7 @@ pub type Cell = (Register, u8);
 pub struct Node {
     /// The parts of registers that the node reads.
     pub reads: Vec<Cell>,
-    /// The parts of registers that the node writes, each with the source position of the writing
-    /// instruction.
+    /// The parts of registers that the node writes, each with the source position of the writing instruction.
     pub writes: Vec<(Cell, Option<Origin>)>,
     /// `true` if the node writes its registers only under a condition.
     pub may_skip: bool,
@@ -110,14 +109,12 @@ impl ReachingDefs {
 struct Search<'n> {
     nodes: &'n [Node],
     predecessors: Vec<Vec<usize>>,
-    /// The reaching definitions before and after each node; `None` where the analysed part of a
-    /// register is not live.
+    /// The reaching definitions before and after each node; `None` where the analysed part of a register is not live.
     points: Vec<Option<ReachingDefs>>,
 }
 
 impl Search<'_> {
-    /// Analyses the part `cell` of a register, which the nodes `readers` read. Appends the result
-    /// to `found`.
+    /// Analyses the part `cell` of a register, which the nodes `readers` read. Appends the result to `found`.
     fn cell(&mut self, cell: Cell, readers: &[usize], found: &mut Contents) {
         let mut live: Vec<usize> = Vec::new();
         let mut left: Vec<usize> = readers.to_vec();
@@ -168,8 +165,7 @@ impl Search<'_> {
         self.points.get_mut(point).is_some_and(|point| point.replace(ReachingDefs::default()).is_none())
     }
 
-    /// Propagates the reaching definitions once to all live points, in order. Returns `true` if
-    /// anything changed.
+    /// Propagates the reaching definitions once to all live points, in order. Returns `true` if anything changed.
     fn spread(&mut self, cell: Cell, live: &[usize]) -> bool {
         let mut changed = false;
         for &point in live {
@@ -278,8 +274,7 @@ pub fn tokens(assembly: &str, entry: Option<Entry>, touched: &Touched, place: Op
             tokens.push(Token::Op(part.to_owned(), entry));
             continue;
         }
-        // If the same register is a destination and a source, its first occurrence in the text is
-        // the destination.
+        // If the same register is a destination and a source, its first occurrence in the text is the destination.
         let meant = |registers: &mut dyn Iterator<Item = Register>| -> Vec<Register> {
             registers.filter(|&register| name_includes(part, register)).collect()
         };

@@ -1,5 +1,4 @@
-//! Selected instructions as lines. Virtual registers appear in the assembly text at the positions
-//! of their operands.
+//! Selected instructions as lines. Virtual registers appear in the assembly text at the positions of their operands.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt::Display;
@@ -213,8 +212,7 @@ impl<M: WithOperands> InstPrinter<'_, M> {
     }
 }
 
-/// Returns a register number other than 0 that is valid in a register field, even for a register
-/// tuple.
+/// Returns a register number other than 0 that is valid in a register field, even for a register tuple.
 fn another_number(field: Field) -> u64 {
     if field.max() > 7 { 4 } else { 1 }
 }

@@ -26,8 +26,7 @@ pub(super) struct Slots {
     pub bundles: Vec<[Option<UnitInst>; 4]>,
     /// The statistics of the basic blocks, in order.
     pub blocks: Vec<BlockStats>,
-    /// The loops: the index of the bundle to which the backward branch jumps, and of the bundle
-    /// with the branch.
+    /// The loops: the index of the bundle to which the backward branch jumps, and of the bundle with the branch.
     pub loops: Vec<(usize, usize)>,
 }
 

@@ -44,8 +44,7 @@ pub fn of_text(kernel: &Kernel, lines: &Lines<'_>) -> Vec<Line> {
     (first..=end.unwrap_or(last)).map(line).collect()
 }
 
-/// Returns the first line number of the comment above a line. Returns `line` if there is no
-/// comment.
+/// Returns the first line number of the comment above a line. Returns `line` if there is no comment.
 pub(super) fn with_comment(line: u32, lines: &Lines<'_>) -> u32 {
     let is_comment = |line: u32| lines.text(line as usize).trim_start().starts_with(';');
     (1..line).rev().take_while(|&line| is_comment(line)).last().unwrap_or(line)
@@ -70,8 +69,7 @@ pub fn of_kernel(kernel: &Kernel, lines: &Lines<'_>) -> Vec<Line> {
         }
     }
     places.push((Shape::Other, None));
-    // The number of lines above the first block: the first line of the kernel, and its streams or
-    // arrays.
+    // The number of lines above the first block: the first line of the kernel, and its streams or arrays.
     let above = text.lines().count().saturating_sub(places.len());
     let arrays = kernel.arrays.iter().map(|array| array.span);
     let streams = kernel.params.iter().skip(kernel.launch_params().len()).map(|param| param.span);

@@ -17,8 +17,7 @@ pub(super) struct View {
     pub kernel: String,
     /// The target for which the kernel is compiled.
     pub target: Target,
-    /// The collective operations by their source positions, each with the group of items that
-    /// synchronise.
+    /// The collective operations by their source positions, each with the group of items that synchronise.
     pub meets: BTreeMap<Origin, ConvergenceScope>,
     /// The source text of the kernel.
     pub text: Vec<Line>,

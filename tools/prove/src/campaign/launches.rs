@@ -28,8 +28,7 @@ const SHAPES: [([u32; 3], [u32; 3]); 12] = [
     ([1, 1, 1], [20, 3, 1]),
 ];
 
-/// Returns two random launches of a kernel. A third of them run along several axes, and in a few a
-/// buffer is too short.
+/// Returns two random launches of a kernel. A third of them run along several axes, and in a few a buffer is too short.
 pub fn launches(kernel: &Kernel, random: &mut Random) -> Vec<Launch> {
     let aliases = aliases(kernel);
     let launch = |items: &[u32; 8]| {
@@ -45,8 +44,7 @@ pub fn launches(kernel: &Kernel, random: &mut Random) -> Vec<Launch> {
             && let ParamKind::Buffer { elem, .. } = param.kind
         {
             let bytes = elem.bytes() as usize;
-            // An alias into this buffer starts at an offset of less than `ROW` bytes, so the buffer
-            // keeps that many.
+            // An alias into this buffer starts at an offset of less than `ROW` bytes, so the buffer keeps that many.
             let least = if aliases.iter().any(|alias| alias.of == number) { ROW as usize } else { 0 };
             arg.truncate((random.below(arg.len() / bytes) * bytes).max(least));
         }

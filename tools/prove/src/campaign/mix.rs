@@ -9,8 +9,7 @@ use halfbyte::Module;
 use halfbyte::pipeline::{Compiler, Options};
 use halfbyte_ir::generate::{Addresses, Cooperation, Palette, Shape};
 
-/// Element types of kernels that VP1 can execute. A type that is listed several times is drawn more
-/// often.
+/// Element types of kernels that VP1 can execute. A type that is listed several times is drawn more often.
 const BYTES: [Type; 19] = [
     Type::I8X4,
     Type::I8X4,
@@ -81,8 +80,7 @@ impl<'t> Mix<'t> {
         let (mut on_halu, mut on_vp1) = (takes(&targets.halu), takes(&targets.vp1));
         let both = Palette::new(move |kernel| on_vp1(kernel) && on_halu(kernel));
         let vp1 = Palette::new(takes(&targets.vp1)).with_intrinsics(&[random_intrinsics::vp1]);
-        // `f64` is listed more often, because few ops produce the `f64` operands that other ops
-        // need.
+        // `f64` is listed more often, because few ops produce the `f64` operands that other ops need.
         let types = [Type::ALL, &[Type::F64; 2]].concat();
         Mix {
             both: both.with_types(&BYTES).with_addresses(Addresses::Affine),
@@ -104,8 +102,7 @@ impl<'t> Mix<'t> {
         let often = if random.below(8) == 0 { Cooperation::Ordered } else { Cooperation::Never };
         shape.meets = cooperation.unwrap_or(often);
         if shape.meets == Cooperation::Ordered && random.below(2) == 0 {
-            // Nested control flow is rare in these kernels, because the items at a barrier must not
-            // depend on data.
+            // Nested control flow is rare in these kernels, because the items at a barrier must not depend on data.
             (shape.meets, shape.depth) = (Cooperation::Static, shape.depth * usize::from(random.below(4) == 0));
         }
         // A trap ends a launch while other items are still running. In a cooperative kernel, the

@@ -1,6 +1,5 @@
-//! Campaigns of random kernels. Each kernel is drawn from its number and compiled for every target.
-//! A target that accepts the kernel must agree with the evaluator: it must leave the same memory,
-//! or trap in the same way.
+//! Campaigns of random kernels. Each kernel is drawn from its number and compiled for every target. A target that
+//! accepts the kernel must agree with the evaluator: it must leave the same memory, or trap in the same way.
 //!
 //! The kernels depend only on the seed and their numbers, not on the shards or threads.
 
@@ -83,8 +82,7 @@ pub struct Difference {
     pub number: u64,
     /// The difference from the evaluator.
     pub reason: String,
-    /// The text of a kernel file: the kernel, reduced as far as it still fails, with its launch as
-    /// a run line.
+    /// The text of a kernel file: the kernel, reduced as far as it still fails, with its launch as a run line.
     pub file: String,
 }
 

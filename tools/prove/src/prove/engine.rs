@@ -1,6 +1,5 @@
-//! Checks of the native engine's operations on rows of items. Each operation is compared with
-//! rustc_apfloat in every mode, for each instruction-set variant of the engine that this computer
-//! can run.
+//! Checks of the native engine's operations on rows of items. Each operation is compared with rustc_apfloat in every
+//! mode, for each instruction-set variant of the engine that this computer can run.
 
 use halfbyte_abi::Elem;
 use halfbyte_ir::witness::Random;
@@ -22,8 +21,7 @@ const PART: &str = "engine";
 /// Number of items in one call of an operation, each with one 32-bit word per operand.
 const ROW: usize = 64;
 
-/// Number of random cases for each mode in a full run. Cases in which one operand takes every half
-/// come in addition.
+/// Number of random cases for each mode in a full run. Cases in which one operand takes every half come in addition.
 const CASES: usize = 2_000_000;
 
 /// Returns the subjects that check the operations on rows of items.
@@ -60,8 +58,7 @@ fn variant_subjects(variant: Variant, effort: Effort) -> Vec<Subject> {
 /// The specification of an operation on rows: its operand types and its exact result.
 #[derive(Clone, Copy)]
 enum Specification {
-    /// Both lanes of a packed-half instruction. For `HMNMX2`, the third operand selects minimum or
-    /// maximum.
+    /// Both lanes of a packed-half instruction. For `HMNMX2`, the third operand selects minimum or maximum.
     Lanes(Spec),
     /// The lane of `HSETP2` with this index; the result is a mask.
     Lane(Spec, u8),
@@ -118,8 +115,7 @@ impl Specification {
         }
     }
 
-    /// Returns random operands. If `x` is a half and an operand index, that operand contains the
-    /// half.
+    /// Returns random operands. If `x` is a half and an operand index, that operand contains the half.
     fn words(&self, x: Option<(u16, usize)>, random: &mut Random) -> [u32; 3] {
         let bits = random.bits();
         match *self {
@@ -139,8 +135,7 @@ impl Specification {
                 words
             }
             Specification::Narrow { bf16, .. } => {
-                // The operand is a half, the midpoint between two halves, a neighbour of either, or
-                // any number.
+                // The operand is a half, the midpoint between two halves, a neighbour of either, or any number.
                 let half = x.map_or(bits as u16, |(x, _)| x);
                 let (exact, middle) =
                     if bf16 { (widen::<BFloat>(half), 0x8000) } else { (widen::<Half>(half), 0x1000) };
@@ -336,8 +331,7 @@ fn conversions() -> Vec<(RowOp, Specification)> {
     Format::ALL.into_iter().flat_map(of_format).collect()
 }
 
-/// Returns all arithmetic operations on `f32` except the square root, which rustc_apfloat does not
-/// have.
+/// Returns all arithmetic operations on `f32` except the square root, which rustc_apfloat does not have.
 fn singles() -> Vec<(RowOp, Specification)> {
     let kinds = FloatKind::ALL.into_iter().filter(|&kind| kind != FloatKind::Sqrt);
     let of = |kind| {

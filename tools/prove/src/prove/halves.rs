@@ -119,8 +119,7 @@ fn every_pair(name: &str, op: Op, effort: Effort) -> Subject {
     })
 }
 
-/// Checks `HFMA2` in one rounding mode and format, on random triples and on all triples of special
-/// halves.
+/// Checks `HFMA2` in one rounding mode and format, on random triples and on all triples of special halves.
 fn triples(spec: Spec, effort: Effort) -> Subject {
     const PIECES: usize = 125;
     let words = effort.choose(50_000, TRIPLES / PIECES / 2);
@@ -312,8 +311,7 @@ fn random_spec(random: &mut Random) -> Spec {
         *source =
             ModifiedSource { neg: random.below(2) == 0, abs: random.below(2) == 0, halves, ..ModifiedSource::PLAIN };
     }
-    // At most one source is a uniform register, a constant or an immediate, and it is not the first
-    // source.
+    // At most one source is a uniform register, a constant or an immediate, and it is not the first source.
     let outside = &mut spec.sources[1 + random.below(arity - 1)];
     match random.below(4) {
         0 => {}

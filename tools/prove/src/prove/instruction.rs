@@ -9,8 +9,7 @@ use halfbyte_isa::halu::{Inst, read_word};
 use super::oracle::Spec;
 use super::{Counterexample, Reproduction};
 
-/// An instruction under test. Its sources are R1, R2 and R3, or other locations in their place, and
-/// P0.
+/// An instruction under test. Its sources are R1, R2 and R3, or other locations in their place, and P0.
 pub(super) struct Instruction {
     text: String,
     /// The name of each source's register or constant; `None` for an immediate.
@@ -19,8 +18,7 @@ pub(super) struct Instruction {
 }
 
 impl Instruction {
-    /// Assembles, encodes and decodes an instruction, and checks that its printed text parses to
-    /// the same instruction.
+    /// Assembles, encodes and decodes an instruction, and checks that its printed text parses to the same instruction.
     pub(super) fn new(text: String, sources: Vec<Option<String>>) -> Result<Instruction, Box<Counterexample>> {
         let fail = |reason: String| {
             Box::new(Counterexample { subject: text.clone(), reason, reproduction: Reproduction::None })

@@ -1,9 +1,8 @@
-//! Proof by running. Both sides of every rule are executed and compared, and the half arithmetic of
-//! the instructions and of the native engine is compared with rustc_apfloat.
+//! Proof by running. Both sides of every rule are executed and compared, and the half arithmetic of the instructions
+//! and of the native engine is compared with rustc_apfloat.
 //!
-//! The work is a list of [`Subject`]s. Each subject is divided into pieces, which can run in any
-//! order, on any thread and in any shard. The cases of a piece depend only on the seed, the
-//! subject's name and the piece's number.
+//! The work is a list of [`Subject`]s. Each subject is divided into pieces, which can run in any order, on any thread
+//! and in any shard. The cases of a piece depend only on the seed, the subject's name and the piece's number.
 
 mod approx;
 mod assembly;
@@ -62,11 +61,9 @@ pub struct Counterexample {
 pub enum Reproduction {
     /// No command can reproduce the difference.
     None,
-    /// A kernel file. If a launch shows the difference, the file has a run line for `halfbyte
-    /// check`.
+    /// A kernel file. If a launch shows the difference, the file has a run line for `halfbyte check`.
     Kernel(String),
-    /// A JSON line: input for `halfbyte step --target halu`, or the instruction words of an
-    /// instruction or a bundle.
+    /// A JSON line: input for `halfbyte step --target halu`, or the instruction words of an instruction or a bundle.
     Line(String),
 }
 
@@ -90,15 +87,13 @@ type Run = dyn Fn(usize, &mut Random) -> Outcome + Send + Sync;
 
 /// A claim that is checked, such as the equality of the two sides of a rule.
 pub struct Subject {
-    /// The group of the subject, such as the rules of a target, the half arithmetic, the engine or
-    /// the assembly.
+    /// The group of the subject, such as the rules of a target, the half arithmetic, the engine or the assembly.
     pub part: &'static str,
     /// `true` if the subject is a rule.
     pub is_rule: bool,
     /// The unique name of the subject.
     pub name: String,
-    /// The number of variants that the subject checks: witness kernels, combinations of modifiers,
-    /// or opcodes.
+    /// The number of variants that the subject checks: witness kernels, combinations of modifiers, or opcodes.
     pub instances: usize,
     /// `true` if this computer cannot run the subject, which then has no cases.
     pub is_absent: bool,
@@ -107,8 +102,7 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// Creates a subject. The pair holds the numbers of variants and of pieces. The closure `run`
-    /// runs one piece.
+    /// Creates a subject. The pair holds the numbers of variants and of pieces. The closure `run` runs one piece.
     fn new(
         part: &'static str,
         name: impl Into<String>,

@@ -105,8 +105,7 @@ pub(super) enum SourceKind {
 }
 
 impl SourceKind {
-    /// Returns the name of the register or constant of the source with this index, or `None` for an
-    /// immediate.
+    /// Returns the name of the register or constant of the source with this index, or `None` for an immediate.
     pub(super) fn name(self, number: usize) -> Option<String> {
         match self {
             SourceKind::Register => Some(format!("R{}", number + 1)),
@@ -160,8 +159,7 @@ impl ModifiedSource {
     }
 }
 
-/// A packed-half instruction. The destination is R0, or P1 and P2 for `HSETP2`. The predicate
-/// source is P0.
+/// A packed-half instruction. The destination is R0, or P1 and P2 for `HSETP2`. The predicate source is P0.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Spec {
     pub op: Op,
@@ -188,8 +186,7 @@ impl Spec {
         if matches!(self.op, Op::Fma) { 3 } else { 2 }
     }
 
-    /// Returns the value of R0 after the instruction. For `HSETP2`, bit 0 of the result is P1 and
-    /// bit 1 is P2.
+    /// Returns the value of R0 after the instruction. For `HSETP2`, bit 0 of the result is P1 and bit 1 is P2.
     pub(super) fn result(&self, words: [u32; 3], p0: bool) -> u32 {
         if self.bf16 { self.result_in::<BFloat>(words, p0) } else { self.result_in::<Half>(words, p0) }
     }

@@ -1,15 +1,13 @@
-//! Checks of rules. The witness kernels of each rule are executed before and after the rule is
-//! applied.
+//! Checks of rules. The witness kernels of each rule are executed before and after the rule is applied.
 //!
-//! A selection rule is applied to its witness kernel without earlier passes, so that the rule finds
-//! its own pattern. If the target packs work items, only the pass `pack` runs first. The machine
-//! code must give the evaluator's bits.
+//! A selection rule is applied to its witness kernel without earlier passes, so that the rule finds its own pattern. If
+//! the target packs work items, only the pass `pack` runs first. The machine code must give the evaluator's bits.
 //!
-//! A rule of `lower` is applied by its own pass, and the rewritten kernel must give the same
-//! results. In both cases, the check also fails if the rule is not applied.
+//! A rule of `lower` is applied by its own pass, and the rewritten kernel must give the same results. In both cases,
+//! the check also fails if the rule is not applied.
 //!
-//! If an item reads at most 16 bits per lane, the inputs are exhaustive. Otherwise they are edge
-//! values and random values.
+//! If an item reads at most 16 bits per lane, the inputs are exhaustive. Otherwise they are edge values and random
+//! values.
 
 use halfbyte::launch::{Engine, evaluate, execute, given};
 use halfbyte::{Module, TARGETS};
@@ -131,8 +129,7 @@ impl RuleSite {
         let count = all.as_ref().map_or(0, Vec::len);
         let share = effort.choose(SAMPLE, FULL).div_ceil(count.max(1) as u32).max(MIN_WITNESS_CASES);
         let name = format!("{}::{}", self.part, self.name);
-        // A rule without witness kernels still has one piece, so that its missing check is
-        // reported.
+        // A rule without witness kernels still has one piece, so that its missing check is reported.
         let run = move |piece, random: &mut Random| {
             let all = all.as_ref().map_err(|error| self.fail(error.clone(), Reproduction::None))?;
             let Some(witness) = all.get(piece) else { return Ok(0) };
@@ -167,8 +164,7 @@ enum After {
 /// The failure of a witness kernel.
 struct WitnessFailure {
     reason: String,
-    /// The text of a kernel file with the witness kernel. If a launch shows the difference, the
-    /// file has a run line.
+    /// The text of a kernel file with the witness kernel. If a launch shows the difference, the file has a run line.
     file: String,
     /// `true` if the default compiler's code also shows the difference in that launch.
     is_shown: bool,
@@ -209,8 +205,7 @@ fn prove(
         }
         last = launches;
     }
-    // That the rule was not applied is reported last, because a difference in the results says
-    // more.
+    // That the rule was not applied is reported last, because a difference in the results says more.
     if is_taken { Ok(run) } else { Err(wrong("the rule is not applied to its witness kernel".to_owned())) }
 }
 
@@ -293,9 +288,8 @@ impl TranslationCheck<'_> {
     /// differing item if that suffices, otherwise all items.
     fn reproduce(&self, items: u32, args: &[Vec<u8>], found: Difference) -> WitnessFailure {
         if let Some(item) = found.item {
-            // In the first attempt, each buffer contains only the element of the item. In the
-            // second attempt, it also contains the following elements, because some items read
-            // them.
+            // In the first attempt, each buffer contains only the element of the item. In the second attempt, it also
+            // contains the following elements, because some items read them.
             for count in [1, 1 + Launch::SPARE] {
                 let own = |(param, bytes): (&Param, &Vec<u8>)| match param.kind {
                     ParamKind::Scalar(_) => bytes.clone(),
@@ -314,9 +308,8 @@ impl TranslationCheck<'_> {
         self.wrong(found.reason, items, args)
     }
 
-    /// Creates a failure with a kernel file. Its run line names the targets that show the
-    /// difference. If no target shows it, the run line executes the rewritten kernel on the
-    /// evaluator.
+    /// Creates a failure with a kernel file. Its run line names the targets that show the difference. If no target
+    /// shows it, the run line executes the rewritten kernel on the evaluator.
     fn wrong(&self, reason: String, items: u32, args: &[Vec<u8>]) -> WitnessFailure {
         let targets: Vec<Target> = match self.after {
             After::Words(ref programs) => programs.iter().map(|&(target, _)| target).collect(),
@@ -343,8 +336,7 @@ impl TranslationCheck<'_> {
         WitnessFailure { reason, file, is_shown: !shown.is_empty() }
     }
 
-    /// Returns `true` if the default compiler's code for a target gives another result than the
-    /// evaluator.
+    /// Returns `true` if the default compiler's code for a target gives another result than the evaluator.
     fn differs(&self, target: Target, items: u32, args: &[Vec<u8>]) -> bool {
         let ways = [halfbyte::pipeline::Options::new(target)];
         let trial = Trial {
@@ -359,8 +351,7 @@ impl TranslationCheck<'_> {
             .is_err()
     }
 
-    /// Returns a launch in the syntax of run lines, with the evaluator's result as the expected
-    /// result.
+    /// Returns a launch in the syntax of run lines, with the evaluator's result as the expected result.
     fn run_line(&self, on: &str, kernel: &str, items: u32, args: &[Vec<u8>]) -> String {
         let value = |param: &Param, bytes: &[u8]| format!(" {}", binding(&param.name, param.kind, bytes));
         let mut results = args.to_vec();

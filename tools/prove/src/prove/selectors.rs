@@ -41,8 +41,7 @@ fn check_selectors(lanes: usize) -> Outcome {
 
 fn add(lanes: usize, selectors: [usize; 2], mask: usize) -> Result<(), Box<Counterexample>> {
     let (letter, elements) = if lanes == 2 { ('h', 4) } else { ('b', 8) };
-    // The number of a selector has one digit for each lane, in base `elements`. Lane 0 is the
-    // lowest digit.
+    // The number of a selector has one digit for each lane, in base `elements`. Lane 0 is the lowest digit.
     let elements_of = |lane: usize| usize::pow(elements, lane as u32);
     let element = |selector: usize, lane: usize| selector / elements_of(lane) % elements;
     let digits = |number: &dyn Fn(usize) -> Option<usize>| {

@@ -49,8 +49,7 @@ pub struct Finding {
     pub number: u64,
     /// The difference between the engines.
     pub difference: Difference,
-    /// The assembly text of the program, reduced as far as the engines still disagree, with its
-    /// launch.
+    /// The assembly text of the program, reduced as far as the engines still disagree, with its launch.
     pub text: String,
 }
 

@@ -106,8 +106,7 @@ pub(super) fn draw(draws: &mut Draws<'_>) -> Option<Case> {
     let mut b = Builder { draws, code: Vec::new(), info, buffers, table, bases: Vec::new() };
     b.begin();
     let mut start = b.code.len();
-    // The program starts with straight-line code, because the engine knows most about the registers
-    // there.
+    // The program starts with straight-line code, because the engine knows most about the registers there.
     for _ in 0..b.draws.below(8) {
         let insts = b.overlap();
         b.code.extend(insts);
@@ -412,8 +411,7 @@ impl Builder<'_, '_> {
                 self.code.push(load.with(RD, low));
                 from_pair(self);
             }
-            // Each 32-bit half of the address is computed from the same half of another parameter's
-            // address.
+            // Each 32-bit half of the address is computed from the same half of another parameter's address.
             (12 | 13, ..) => {
                 let [from_low, from_high] = words(another.param);
                 let apart = [own_low.wrapping_sub(from_low), own_high.wrapping_sub(from_high)];
@@ -422,8 +420,7 @@ impl Builder<'_, '_> {
                 self.code.extend([add(low, other, apart[0]), add(high, more, apart[1])]);
                 from_pair(self);
             }
-            // The low half of the address is computed from another parameter, and the high half is
-            // loaded.
+            // The low half of the address is computed from another parameter, and the high half is loaded.
             (14, ..) => {
                 let from = self.offset(another.param);
                 let apart = own_low.wrapping_sub(words(another.param)[0]);
@@ -504,8 +501,7 @@ impl Builder<'_, '_> {
         Inst::new(Opcode::NOP)
     }
 
-    /// Returns an access of at most `most` bytes relative to a base address. The caller sets the
-    /// data register.
+    /// Returns an access of at most `most` bytes relative to a base address. The caller sets the data register.
     fn access(&mut self, store: bool, most: usize) -> Option<Inst> {
         let bases: Vec<Base> = self.bases.iter().copied().filter(|base| base.buffer.written || !store).collect();
         let base = self.pick(&bases)?;
@@ -611,8 +607,7 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// Returns a load and a store of the same bytes, through two different base addresses of a
-    /// buffer.
+    /// Returns a load and a store of the same bytes, through two different base addresses of a buffer.
     fn overlap(&mut self) -> Vec<Inst> {
         let place = |base: Base, store: bool, register: u64| {
             let Access::Own(log) = base.buffer.access else { return None };

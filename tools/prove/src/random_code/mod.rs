@@ -1,13 +1,12 @@
 //! Random machine programs, which compare native code with the interpreter.
 //!
-//! Compiled kernels use only a few of a machine's instructions, and use them in similar ways. The
-//! programs here are random machine code. Most of their operands are chosen so that a program runs
-//! for a while before it traps; some instruction words are arbitrary. A [`Case`] is a program with
-//! a launch. It is drawn from a seed, or from the bytes of a fuzzer ([`Draws`]).
+//! Compiled kernels use only a few of a machine's instructions, and use them in similar ways. The programs here are
+//! random machine code. Most of their operands are chosen so that a program runs for a while before it traps; some
+//! instruction words are arbitrary. A [`Case`] is a program with a launch. It is drawn from a seed, or from the bytes
+//! of a fuzzer ([`Draws`]).
 //!
-//! The items of a launch must not depend on each other, because each engine executes them in
-//! another order. Therefore each item has its own bytes in every buffer that is written. A launch
-//! with only one item may access all bytes.
+//! The items of a launch must not depend on each other, because each engine executes them in another order. Therefore
+//! each item has its own bytes in every buffer that is written. A launch with only one item may access all bytes.
 
 mod campaign;
 mod draws;
@@ -60,8 +59,7 @@ type Draw = fn(&mut Draws<'_>) -> Option<Case>;
 const DRAWN: [(Target, Draw); 2] = [(halfbyte::HALU, halu::draw), (halfbyte::VP1, vp1::draw)];
 
 impl Case {
-    /// Draws a random program for [`halfbyte::HALU`] or [`halfbyte::VP1`]. Returns `None` for any
-    /// other target.
+    /// Draws a random program for [`halfbyte::HALU`] or [`halfbyte::VP1`]. Returns `None` for any other target.
     pub fn draw(target: Target, draws: &mut Draws<'_>) -> Option<Case> {
         let (_, draw) = DRAWN.iter().find(|(of, _)| *of == target)?;
         draw(draws)

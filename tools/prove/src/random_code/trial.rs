@@ -1,5 +1,4 @@
-//! Execution of a random program on the interpreter and as native code, with a comparison of the
-//! results.
+//! Execution of a random program on the interpreter and as native code, with a comparison of the results.
 
 use std::fmt;
 use std::num::NonZero;
@@ -60,8 +59,7 @@ struct Run {
 const AROUND: u8 = 0xa5;
 
 impl Trial {
-    /// Creates a runner with a pool of [`THREADS`] threads. Returns `None` if the system cannot
-    /// create threads.
+    /// Creates a runner with a pool of [`THREADS`] threads. Returns `None` if the system cannot create threads.
     pub fn new() -> Option<Trial> {
         let pool = ThreadPoolBuilder::new().num_threads(THREADS.get().into()).build().ok()?;
         Some(Trial { pool })
@@ -120,8 +118,7 @@ impl Trial {
         })
     }
 
-    /// Reduces a program on which engines differ: replaces as many instructions as possible by
-    /// no-ops.
+    /// Reduces a program on which engines differ: replaces as many instructions as possible by no-ops.
     pub fn reduce(&self, case: &Case) -> Case {
         let mut least = case.clone();
         let mut size = case.words.len().next_power_of_two();

@@ -10,8 +10,7 @@ use halfbyte_isa::vp1::{Bundle, Inst, Opcode, Unit, fields as f};
 
 use super::{Argument, Case, Draws, info, param};
 
-/// Number of scalar parameters. The registers from `$m0` on hold the scalars, followed by the
-/// addresses of the streams.
+/// Number of scalar parameters. The registers from `$m0` on hold the scalars, followed by the addresses of the streams.
 const SCALARS: usize = 2;
 /// Indices of the streams: one that the program loads, one that it stores, and one to which it
 /// copies registers at the end.
@@ -25,8 +24,7 @@ const HOT_COUNT: usize = 4;
 const ZERO: u64 = 31;
 /// Scalar register of the loop counter.
 const COUNTER: u64 = 1;
-/// `$c` register for the flags of instructions that must not change the flags of other
-/// instructions.
+/// `$c` register for the flags of instructions that must not change the flags of other instructions.
 const UNUSED_FLAGS: u64 = 7;
 const ROW: usize = 16;
 /// Number of bytes in the data store for the loaded and the stored stream.
@@ -133,8 +131,7 @@ fn params() -> Vec<Param> {
     ["n", "m", "x", "y", "z"].into_iter().zip(kinds).map(|(name, kind)| param(name.to_owned(), kind)).collect()
 }
 
-/// Returns `true` if the effect of an instruction is documented. The instruction is alone in its
-/// bundle.
+/// Returns `true` if the effect of an instruction is documented. The instruction is alone in its bundle.
 fn is_known(word: u32) -> bool {
     Bundle::new(&[word]).is_ok_and(|bundle| Footprint::of(&bundle, None).is_ok())
 }
@@ -149,8 +146,7 @@ fn nop(unit: Unit) -> Inst {
 }
 
 impl Builder<'_, '_> {
-    /// Returns a random instruction for a unit. One instruction in a few thousand has an effect
-    /// that is not documented.
+    /// Returns a random instruction for a unit. One instruction in a few thousand has an effect that is not documented.
     fn any(&mut self, unit: Unit) -> Inst {
         const TRIES: usize = 20;
         let opcodes: Vec<Opcode> = Opcode::ALL.iter().copied().filter(|opcode| opcode.unit() == unit).collect();
@@ -164,8 +160,7 @@ impl Builder<'_, '_> {
         nop(unit)
     }
 
-    /// Emits a bundle of the given instructions, at most one for each unit. Units without an
-    /// instruction get a no-op.
+    /// Emits a bundle of the given instructions, at most one for each unit. Units without an instruction get a no-op.
     fn line(&mut self, insts: &[Inst]) {
         for unit in [Unit::Address, Unit::Scalar, Unit::Vector, Unit::Branch] {
             let inst = insts.iter().copied().find(|inst| inst.unit() == unit).unwrap_or_else(|| nop(unit));
@@ -231,9 +226,8 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// Returns a load or store through one of the four address registers that loops use. It has any
-    /// width and may increment the register. If `steps` is given, it increments each register only
-    /// by that register's step.
+    /// Returns a load or store through one of the four address registers that loops use. It has any width and may
+    /// increment the register. If `steps` is given, it increments each register only by that register's step.
     fn access(&mut self, c: u64, steps: Option<&[i64; HOT_COUNT]>) -> Inst {
         use Opcode::*;
         let number = self.draws.below(HOT_COUNT);
@@ -270,9 +264,8 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// Returns random instructions for the address, scalar and vector unit of a bundle. If `steps`
-    /// is given, the instructions do not write the counter, the flags and the addresses that
-    /// control loops.
+    /// Returns random instructions for the address, scalar and vector unit of a bundle. If `steps` is given, the
+    /// instructions do not write the counter, the flags and the addresses that control loops.
     fn work(&mut self, c: u64, steps: Option<&[i64; HOT_COUNT]>) -> Vec<Inst> {
         let mut insts = vec![match self.draws.below(8) {
             0 => self.any(Unit::Address),

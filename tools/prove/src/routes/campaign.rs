@@ -54,8 +54,7 @@ pub struct Finding {
     pub reason: String,
     /// The PTX text, reduced as far as the routes still disagree.
     pub text: String,
-    /// The launch of the reduced text, as a JSON line for `halfbyte corpus` or `halfbyte launch
-    /// --json`.
+    /// The launch of the reduced text, as a JSON line for `halfbyte corpus` or `halfbyte launch --json`.
     pub line: String,
 }
 

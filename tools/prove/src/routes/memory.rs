@@ -14,8 +14,7 @@ use halfbyte_ir::witness::Random;
 
 use halfbyte_testkit::harness::{Arg, Language, Request, Size};
 
-/// Numbers of threads in a block. For each number, the list has shapes along several axes with that
-/// many threads.
+/// Numbers of threads in a block. For each number, the list has shapes along several axes with that many threads.
 const BLOCKS: [(u32, &[[u32; 3]]); 9] = [
     (1, &[]),
     (2, &[[1, 2, 1], [1, 1, 2]]),
@@ -40,8 +39,7 @@ const AREA: u32 = 64;
 /// Number of bytes that each thread has in a plane of the buffer `y`.
 const PLACE: u32 = 16;
 
-/// Number of planes in the buffer `y`, each with bytes for all threads. The last plane receives the
-/// results.
+/// Number of planes in the buffer `y`, each with bytes for all threads. The last plane receives the results.
 const PLANES: u32 = 4;
 
 /// Number of areas in the buffer `z` that all threads change by atomic operations.
@@ -68,8 +66,7 @@ const COMMUTING: [(&str, u32); 14] = [
     ("inc.u32", 4),
 ];
 
-/// Atomic operations on the bytes of a single thread, which return the old value. The number is the
-/// size in bytes.
+/// Atomic operations on the bytes of a single thread, which return the old value. The number is the size in bytes.
 const OWN_ATOMICS: [(&str, u32); 17] = [
     ("add.u32", 4),
     ("add.u64", 8),
@@ -145,8 +142,7 @@ struct Writer {
     grid: u32,
     /// The size of the buffer `x` in bytes, which is a power of two.
     x_bytes: u32,
-    /// Statements at the start of the kernel. They initialise registers that a later statement may
-    /// leave unwritten.
+    /// Statements at the start of the kernel. They initialise registers that a later statement may leave unwritten.
     first: String,
     body: String,
     /// The number of declared registers of each kind: `h`, `r`, `d`, `f` and `p`.
@@ -163,8 +159,7 @@ struct Writer {
     /// distance in bytes between threads.
     planes: Vec<(u32, u32)>,
     own_tiles: [u32; 2],
-    /// The atomic operation for each area of `z` and for the area in shared memory, with its size
-    /// in bytes.
+    /// The atomic operation for each area of `z` and for the area in shared memory, with its size in bytes.
     operations: Vec<(&'static str, u32)>,
     singles: u32,
     labels: u32,
@@ -382,8 +377,7 @@ impl Writer {
         own
     }
 
-    /// Appends a statement that sets a predicate, which is uniform or depends on the thread or on
-    /// data.
+    /// Appends a statement that sets a predicate, which is uniform or depends on the thread or on data.
     fn predicate(&mut self) {
         let p = self.register('p');
         if self.depth > 0 {
@@ -606,8 +600,7 @@ impl Writer {
         }
     }
 
-    /// Returns an address in the thread's own bytes: the operand, the state space, and the number
-    /// of bytes.
+    /// Returns an address in the thread's own bytes: the operand, the state space, and the number of bytes.
     fn own_place(&mut self) -> (String, &'static str, u32) {
         let tiles: Vec<(u32, u32)> = (0..2)
             .filter_map(|tile| match self.tiles[tile as usize] {

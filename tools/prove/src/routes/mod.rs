@@ -1,10 +1,9 @@
-//! Comparison of PTX launches on every route, that is, in every form of execution. The interpreter
-//! and native code execute PTX directly. The imported kernel runs on the evaluator, as HALU machine
-//! code on both engines, as a native object, and as recompiled PTX.
+//! Comparison of PTX launches on every route, that is, in every form of execution. The interpreter and native code
+//! execute PTX directly. The imported kernel runs on the evaluator, as HALU machine code on both engines, as a native
+//! object, and as recompiled PTX.
 //!
-//! If some routes refuse a text, the remaining routes are compared. A launch is not compared if its
-//! result is not defined: if it has a race, reads uninitialised memory, or depends on the order of
-//! its items.
+//! If some routes refuse a text, the remaining routes are compared. A launch is not compared if its result is not
+//! defined: if it has a race, reads uninitialised memory, or depends on the order of its items.
 
 mod campaign;
 mod memory;
@@ -125,10 +124,9 @@ impl Outcome {
         matches!(self, Outcome::Trapped(FailureKind::RaceGlobal | FailureKind::RaceShared, _))
     }
 
-    /// Returns `true` if the outcomes of two routes are compatible. If items interleave
-    /// (`has_turns`), any two traps are. If `is_space_unknown` is set, out-of-bounds traps in
-    /// different address spaces are compatible: the trap record of a native object does not name
-    /// the space, and a generic address outside of all spaces has none.
+    /// Returns `true` if the outcomes of two routes are compatible. If items interleave (`has_turns`), any two traps
+    /// are. If `is_space_unknown` is set, out-of-bounds traps in different address spaces are compatible: the trap
+    /// record of a native object does not name the space, and a generic address outside of all spaces has none.
     fn agrees(&self, other: &Outcome, has_turns: bool, is_space_unknown: bool) -> bool {
         match (self, other) {
             (Outcome::Trapped(..), Outcome::Trapped(..)) if has_turns => true,
@@ -175,8 +173,7 @@ pub struct Disagreement {
     pub reference: Route,
     /// The difference of the results.
     pub reason: String,
-    /// The contents of the buffers after the launch on the reference route; `None` if the launch
-    /// traps there.
+    /// The contents of the buffers after the launch on the reference route; `None` if the launch traps there.
     pub expected: Option<Vec<Vec<u8>>>,
 }
 
@@ -207,8 +204,7 @@ pub enum Verdict {
 /// The reason why the result of a launch is not defined.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Undefined {
-    /// A limit was exceeded on a route. The number of backward branches of a kernel may differ
-    /// between routes.
+    /// A limit was exceeded on a route. The number of backward branches of a kernel may differ between routes.
     Limit,
     /// The launch has an error that only a launch with race detection reports: a race, a read of
     /// uninitialised memory, or a shuffle from an inactive lane.
@@ -250,8 +246,7 @@ pub fn compare(request: &Request, patience: &Patience) -> Verdict {
     // `true` if only the native object differs and all other routes agree.
     let is_object_alone = is_object(route) && others.next().is_none();
     if !matches!(outcome, Outcome::Panicked(_)) {
-        // The evaluator reports a race at once. Routes that do not detect races may continue to a
-        // later trap.
+        // The evaluator reports a race at once. Routes that do not detect races may continue to a later trap.
         if matches!(first, Outcome::Trapped(..)) && runs.iter().any(|(_, outcome)| outcome.is_race()) {
             return Verdict::Undefined(Undefined::Watched);
         }

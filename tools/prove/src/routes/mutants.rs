@@ -44,8 +44,7 @@ const OPTIONAL: [&str; 8] = ["sat", "ftz", "volatile", "nc", "trans", "relu", "n
 /// The tokens of a statement, including blanks and punctuation.
 type Words = Vec<String>;
 
-/// Returns a copy of a request with a random mutant of its text, or `None` if no valid mutant was
-/// drawn.
+/// Returns a copy of a request with a random mutant of its text, or `None` if no valid mutant was drawn.
 pub fn mutant(request: &Request, random: &mut Random) -> Option<Request> {
     let (head, body) = split(&request.text, request.entry.as_deref())?;
     let statements: Vec<Words> = body.0.split_inclusive(';').map(words).collect();
@@ -87,8 +86,7 @@ fn split<'t>(text: &'t str, entry: Option<&str>) -> Option<(&'t str, (&'t str, &
     Some((&text[..=open], (&text[open + 1..close], &text[close..])))
 }
 
-/// Splits a PTX statement into tokens: identifiers, registers and numbers, and the single
-/// characters between them.
+/// Splits a PTX statement into tokens: identifiers, registers and numbers, and the single characters between them.
 fn words(statement: &str) -> Words {
     let mut words: Words = Vec::new();
     let mut is_open = false;
@@ -139,8 +137,7 @@ fn change(statements: &mut Vec<Words>, random: &mut Random) -> bool {
     }
 }
 
-/// Returns the letters of a register's name, such as `rd` for `%rd4`. Returns `None` if the token
-/// is not a register.
+/// Returns the letters of a register's name, such as `rd` for `%rd4`. Returns `None` if the token is not a register.
 fn class(word: &str) -> Option<&str> {
     let letters = word.strip_prefix('%')?.trim_end_matches(|c: char| c.is_ascii_digit());
     (letters.len() + 1 < word.len()).then_some(letters)
@@ -220,8 +217,7 @@ fn optional(words: &mut Words, random: &mut Random) -> bool {
     true
 }
 
-/// Replaces a mnemonic, type or modifier by another token of its group, or by a token of another
-/// instruction.
+/// Replaces a mnemonic, type or modifier by another token of its group, or by a token of another instruction.
 fn modifier(statements: &mut [Words], (at, places): (usize, &[usize]), random: &mut Random) -> bool {
     let is_group = |word: &String| GROUPS.iter().any(|group| group.contains(&word.as_str()));
     let own: Vec<usize> = (0..statements[at].len()).filter(|&k| is_group(&statements[at][k])).collect();

@@ -35,8 +35,7 @@ fn launches_that_have_a_result_are_compared() {
     assert_eq!(verdict(8, "add.u32 %r1, %r9, 1;"), Verdict::Refused);
 }
 
-/// Routes may differ on these launches, but none of them has a defined result, so the verdict must
-/// not be `Differs`.
+/// Routes may differ on these launches, but none of them has a defined result, so the verdict must not be `Differs`.
 #[test]
 fn launches_without_a_result_are_no_differences() {
     for body in [
@@ -60,8 +59,7 @@ fn launches_without_a_result_are_no_differences() {
 #[test]
 fn traps_may_differ_in_an_unknown_space_or_in_the_layout_of_an_object() {
     let all = ROUTES.len();
-    // The address is the sum of two generic addresses of local memory, which lies in no state
-    // space.
+    // The address is the sum of two generic addresses of local memory, which lies in no state space.
     let local = ".local .align 4 .b8 own[32]; mov.u64 %d2, own; cvta.local.u64 %d3, %d2; add.u64 %d3, %d3, %d3; \
                  ld.u32 %r1, [%d3]; st.global.u32 [%d1], %r1;";
     assert!(matches!(verdict(1, local), Verdict::Trapped(routes) if routes >= all - 1), "{:?}", verdict(1, local));

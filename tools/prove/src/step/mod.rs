@@ -1,9 +1,7 @@
-//! Single steps: the execution of one HALU instruction or one VP1 bundle, on register values from a
-//! JSON line.
+//! Single steps: the execution of one HALU instruction or one VP1 bundle, on register values from a JSON line.
 //!
-//! The line has `asm` or `words`, and `pre`, an object with the initial values of registers. The
-//! result is an object with the values of all registers that were written. `halfbyte step --help`
-//! describes the names of the registers.
+//! The line has `asm` or `words`, and `pre`, an object with the initial values of registers. The result is an object
+//! with the values of all registers that were written. `halfbyte step --help` describes the names of the registers.
 
 mod vp1;
 
@@ -41,12 +39,11 @@ fn pre(members: &Members) -> Result<impl Iterator<Item = (&String, &Value)>, Lin
 
 const NO_GPU: &str = "engine `cuda` does not support steps";
 
-/// Executes the HALU instruction of a JSON line. Returns all registers that the instruction writes,
-/// with their values.
+/// Executes the HALU instruction of a JSON line. Returns all registers that the instruction writes, with their values.
 ///
 /// # Errors
-/// Fails if the line has no valid instruction or initial values, if the instruction accesses
-/// memory, or if the engine cannot execute single instructions.
+/// Fails if the line has no valid instruction or initial values, if the instruction accesses memory, or if the engine
+/// cannot execute single instructions.
 pub fn halu(members: &Members, engine: Engine) -> Result<Members, LineError> {
     let inst = instruction(members)?;
     let mut state = State::read(members)?;

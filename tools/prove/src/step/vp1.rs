@@ -14,12 +14,11 @@ use super::{NO_GPU, pre, words};
 use crate::json::{self, LineError, Members};
 use halfbyte::launch::Engine;
 
-/// Executes the VP1 bundle of a JSON line. Returns all registers that the bundle writes, with their
-/// values.
+/// Executes the VP1 bundle of a JSON line. Returns all registers that the bundle writes, with their values.
 ///
 /// # Errors
-/// Fails if the line has no valid bundle or initial values, if the effect of an instruction is not
-/// documented, or if the engine cannot execute single bundles.
+/// Fails if the line has no valid bundle or initial values, if the effect of an instruction is not documented, or if
+/// the engine cannot execute single bundles.
 pub fn step(members: &Members, engine: Engine) -> Result<Members, LineError> {
     let words = match members.contains_key("asm") {
         true => assemble(json::text(members, "asm")?).map_err(|errors| LineError::new(joined(&errors)))?.words,
@@ -37,8 +36,7 @@ pub fn step(members: &Members, engine: Engine) -> Result<Members, LineError> {
         return Err(LineError::new(NO_GPU));
     }
     if let Engine::Jit { .. } = engine {
-        // A register counts as written if its value has changed, or if the interpreter reports a
-        // write.
+        // A register counts as written if its value has changed, or if the interpreter reports a write.
         state = before.clone();
         step_bundle(&bundle, &mut state).map_err(LineError::new)?;
         written.extend(changed(&before, &state));
@@ -111,8 +109,7 @@ fn state(members: &Members) -> Result<State, LineError> {
     Ok(state)
 }
 
-/// Returns the name of a register in a JSON line: its register file, and its number if the file has
-/// several registers.
+/// Returns the name of a register in a JSON line: its register file, and its number if the file has several registers.
 fn named(location: Location) -> (&'static str, Option<String>) {
     let (file, number) = match location {
         Location::Vx => return ("vx", None),
@@ -202,8 +199,7 @@ impl LocationRef<'_> {
     }
 }
 
-/// Parses a JSON string of hexadecimal digits, which must have exactly as many digits as the type
-/// needs.
+/// Parses a JSON string of hexadecimal digits, which must have exactly as many digits as the type needs.
 fn digits<T: TryFrom<u128>>(value: &Value) -> Option<T> {
     value.as_str().filter(|text| text.len() == 2 * size_of::<T>()).and_then(json::digits)
 }

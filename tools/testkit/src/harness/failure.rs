@@ -47,8 +47,7 @@ pub enum FailureKind {
     Deadlock,
     /// An item exceeded its budget of backward branches.
     Budget,
-    /// A barrier number that does not exist, or a thread count that is not a multiple of the warp
-    /// size.
+    /// A barrier number that does not exist, or a thread count that is not a multiple of the warp size.
     BarrierArgument,
     /// Items wait at different barriers, or some items never reach a barrier.
     BarrierDivergence,
@@ -156,8 +155,7 @@ impl FailureKind {
     }
 }
 
-/// Position of a work item: the coordinates of its block in the grid, and of its thread in the
-/// block, along x, y and z.
+/// Position of a work item: the coordinates of its block in the grid, and of its thread in the block, along x, y and z.
 pub type Item = [[u32; 3]; 2];
 
 /// Returns the position of the item with a number in a launch.
@@ -166,11 +164,10 @@ fn item(number: u32, shape: &Shape) -> Item {
     [group, local]
 }
 
-/// Returns the address space of the arrays that a source line accesses. Returns `None` unless all
-/// accesses of the line are to arrays of one space.
+/// Returns the address space of the arrays that a source line accesses. Returns `None` unless all accesses of the line
+/// are to arrays of one space.
 ///
-/// The trap itself does not tell the space: in machine code, arrays share an address space with
-/// other memory.
+/// The trap itself does not tell the space: in machine code, arrays share an address space with other memory.
 fn array_on(kernel: &halfbyte_ir::Kernel, text: &str, line: u32) -> Option<halfbyte_ir::Space> {
     let lines = Lines::new(text);
     let insts = kernel.insts.iter().filter(|(_, inst)| matches!(inst.op.row().attr, AttrKind::Mem | AttrKind::Atomic));
@@ -272,9 +269,8 @@ impl Failure {
         Failure { line, ..Failure::new(FailureKind::Unsupported, error.to_string()) }
     }
 
-    /// Creates a failure from the trap of a native object's function. For an out-of-bounds access,
-    /// the trap record does not name the address space, so the space is derived from the source
-    /// line.
+    /// Creates a failure from the trap of a native object's function. For an out-of-bounds access, the trap record does
+    /// not name the address space, so the space is derived from the source line.
     #[cfg(feature = "aot")]
     pub(super) fn of_stop(stop: &aot::Trapped, shape: &Shape, kernel: &halfbyte_ir::Kernel, text: &str) -> Failure {
         let kind = match stop.status {

@@ -230,8 +230,7 @@ impl Run<'_> {
         Ok((bytes, aliases))
     }
 
-    /// Fails if a byte offset in an argument is not a multiple of the parameter's required
-    /// alignment.
+    /// Fails if a byte offset in an argument is not a multiple of the parameter's required alignment.
     fn check_aligned(&self, param: &halfbyte_ir::Param, offset: u64) -> Result<(), Failure> {
         let ParamKind::Buffer { align, .. } = param.kind else { return Ok(()) };
         if offset.is_multiple_of(align.into()) {
@@ -333,8 +332,7 @@ impl Run<'_> {
         Ok(bytes.to_vec())
     }
 
-    /// Creates a failure for an argument that the PTX kernel accepts but the imported kernel does
-    /// not.
+    /// Creates a failure for an argument that the PTX kernel accepts but the imported kernel does not.
     fn unsupported_argument(&self, message: String) -> Failure {
         Failure::new(if self.is_imported { FailureKind::Unsupported } else { FailureKind::Arguments }, message)
     }

@@ -35,8 +35,7 @@ const BLOCK: [u32; 3] = [1024, 1024, 64];
 /// Maximum number of blocks in a grid along x, y and z.
 const GRID: [u32; 3] = [i32::MAX as u32, 0xffff, 0xffff];
 
-/// Maximum size of dynamic shared memory in bytes: 227 KiB, the largest that any GPU has for a
-/// block.
+/// Maximum size of dynamic shared memory in bytes: 227 KiB, the largest that any GPU has for a block.
 const MAX_SHARED_BYTES: u64 = 227 << 10;
 
 /// The language of a kernel's text.
@@ -135,23 +134,20 @@ pub struct Request {
     pub entry: Option<String>,
     /// The number of work items.
     pub size: Size,
-    /// The size of dynamic shared memory in bytes, in addition to the shared memory that the text
-    /// declares.
+    /// The size of dynamic shared memory in bytes, in addition to the shared memory that the text declares.
     pub shared: u64,
     /// The arguments, in the order of the parameters.
     pub args: Vec<Arg>,
     /// The number of backward branches that an item may take.
     pub budget: u64,
-    /// The machine that executes the launch; `None` for any. A PTX text for another machine is
-    /// refused.
+    /// The machine that executes the launch; `None` for any. A PTX text for another machine is refused.
     pub machine: Option<TargetName>,
     /// The global variables of a PTX text, which keep their values between launches.
     pub globals: Globals,
 }
 
 impl Request {
-    /// Creates a request for the first kernel of a text, without arguments and with the default
-    /// budget.
+    /// Creates a request for the first kernel of a text, without arguments and with the default budget.
     pub fn new(language: Language, file: impl Into<String>, text: impl Into<String>, size: Size) -> Request {
         let (file, text) = (file.into(), text.into());
         Request {
@@ -172,8 +168,7 @@ impl Request {
 /// Options of a launch.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct LaunchOptions<'a> {
-    /// The engine. By default, native code executes PTX directly, and the interpreter executes all
-    /// other machine code.
+    /// The engine. By default, native code executes PTX directly, and the interpreter executes all other machine code.
     pub engine: Option<Engine>,
     /// The form in which the kernel is executed. By default, PTX is executed directly, and a kernel
     /// in the IR on the evaluator. For the IR, an engine of native code changes the default to
@@ -203,9 +198,8 @@ impl LaunchOptions<'_> {
     }
 }
 
-/// Executes a launch. Returns the contents of its buffers afterwards, in the order of the
-/// arguments. If the kernel did not overwrite a stored address, the original bytes are restored in
-/// its place.
+/// Executes a launch. Returns the contents of its buffers afterwards, in the order of the arguments. If the kernel did
+/// not overwrite a stored address, the original bytes are restored in its place.
 ///
 /// # Errors
 /// Fails if the text or the launch is invalid, or if an item traps.
@@ -290,8 +284,7 @@ fn bytes_of(args: &[Arg], number: usize) -> Option<&[u8]> {
     }
 }
 
-/// Returns the address at `offset` in the buffer of an argument; the end of the buffer is a valid
-/// offset.
+/// Returns the address at `offset` in the buffer of an argument; the end of the buffer is a valid offset.
 fn address(args: &[Arg], number: usize, offset: u64, what: &str) -> Result<u64, Failure> {
     let Some(bytes) = bytes_of(args, number) else {
         let message = format!("{what} must point into a buffer; argument {number} is neither `buffer` nor `zeros`");
@@ -346,8 +339,7 @@ fn restore_pointer_bytes(args: &mut [Arg], held: &[ReplacedBytes]) {
     }
 }
 
-/// Returns the eight bytes at offset `at` in the buffer of an argument, or `None` if there are
-/// none.
+/// Returns the eight bytes at offset `at` in the buffer of an argument, or `None` if there are none.
 fn place_mut(args: &mut [Arg], number: usize, at: usize) -> Option<&mut [u8; 8]> {
     match args.get_mut(number) {
         Some(Arg::Buffer { bytes, .. }) => bytes.get_mut(at..)?.first_chunk_mut(),
@@ -355,8 +347,7 @@ fn place_mut(args: &mut [Arg], number: usize, at: usize) -> Option<&mut [u8; 8]>
     }
 }
 
-/// Returns the index and the name of the kernel named `entry`, or of the first kernel if `entry` is
-/// `None`.
+/// Returns the index and the name of the kernel named `entry`, or of the first kernel if `entry` is `None`.
 fn choose<'n>(names: &[&'n str], entry: Option<&str>) -> Result<(usize, &'n str), Failure> {
     let found = match entry {
         None => names.first().map(|name| (0, *name)),

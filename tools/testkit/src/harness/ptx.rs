@@ -53,8 +53,7 @@ fn read(request: &Request) -> Result<(ParsedFile, usize), Failure> {
     check_target(&read, request)?;
     let taken = read.module.entries.iter().map(|entry| entry.name.as_str());
     let names: Vec<&str> = taken.chain(read.refused.iter().map(|refused| refused.name.as_str())).collect();
-    // An error outside of all kernels may be the reason why the kernel is missing, so that error is
-    // reported first.
+    // An error outside of all kernels may be the reason why the kernel is missing, so that error is reported first.
     let of_text = |missing| if read.unsupported.is_empty() { missing } else { of_errors(&read.unsupported) };
     let (number, _) = choose(&names, request.entry.as_deref()).map_err(of_text)?;
     if let Some(refused) = number.checked_sub(read.module.entries.len()).and_then(|number| read.refused.get(number)) {

@@ -9,8 +9,7 @@ pub struct NextLaunch {
     pub entry: Option<String>,
     /// The number of work items.
     pub size: Size,
-    /// The size of dynamic shared memory in bytes, in addition to the shared memory that the text
-    /// declares.
+    /// The size of dynamic shared memory in bytes, in addition to the shared memory that the text declares.
     pub shared: u64,
     /// The arguments, in the order of the kernel's parameters.
     pub args: Vec<NextArg>,
@@ -21,8 +20,7 @@ pub struct NextLaunch {
 /// An argument of a launch after the first.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum NextArg {
-    /// An argument of the first launch: the buffer that the earlier launches have left, or the
-    /// value.
+    /// An argument of the first launch: the buffer that the earlier launches have left, or the value.
     Same {
         /// The index of the argument in the first launch.
         arg: usize,

@@ -1,5 +1,4 @@
-//! Minimal kernels that contain a given op: loads of its operands, the op on its own line, and a
-//! store of its result.
+//! Minimal kernels that contain a given op: loads of its operands, the op on its own line, and a store of its result.
 
 use std::fmt::Write;
 

@@ -1,6 +1,5 @@
-//! The support matrix: the instructions that each target selects for each op on each type. The
-//! matrix is measured by compiling one minimal kernel for each entry, so it always agrees with the
-//! compiler.
+//! The support matrix: the instructions that each target selects for each op on each type. The matrix is measured by
+//! compiling one minimal kernel for each entry, so it always agrees with the compiler.
 
 mod kernels;
 mod page;
@@ -67,9 +66,8 @@ fn cell(form: &OpForm, module: &Module, line: u32, options: &Options) -> Cell {
     }
 }
 
-/// Returns the mnemonics of the instructions that a target selects for one line of the first
-/// kernel, and the number of items for which they compute it. Returns `None` if the target refuses
-/// the kernel.
+/// Returns the mnemonics of the instructions that a target selects for one line of the first kernel, and the number of
+/// items for which they compute it. Returns `None` if the target refuses the kernel.
 pub fn of_line(module: &Module, line: u32, target: Target) -> Option<(Vec<String>, u32)> {
     made(module, line, &Options::new(target)).ok()
 }

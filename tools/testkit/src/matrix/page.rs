@@ -280,8 +280,7 @@ fn code(name: &str) -> String {
     }
 }
 
-/// Formats a list of types. Conversions with the same source types or the same result type are
-/// merged.
+/// Formats a list of types. Conversions with the same source types or the same result type are merged.
 fn sources(types: &[String]) -> String {
     let mut pairs: Vec<(Vec<&str>, Vec<&str>)> = Vec::new();
     for text in types {
@@ -356,8 +355,7 @@ fn made(instructions: &[String], items: u32) -> String {
     if items > 1 { format!("{count} for {items} items") } else { count }
 }
 
-/// Returns the alternatives to a refused op: other types or variants on the same target, or other
-/// targets.
+/// Returns the alternatives to a refused op: other types or variants on the same target, or other targets.
 fn alternatives(row: &Measured, number: usize, all: &[Measured], targets: &[Target]) -> String {
     let is_made = |other: &Measured, number: usize| matches!(other.cells.get(number), Some(Cell::Made { .. }));
     let here: Vec<&OpForm> = all

@@ -20,8 +20,7 @@ impl Case {
         Case::read(kernel.to_string(), launch)
     }
 
-    /// Creates a case from the text of one kernel. Returns `None` if the text is invalid or has
-    /// several kernels.
+    /// Creates a case from the text of one kernel. Returns `None` if the text is invalid or has several kernels.
     pub fn read(text: String, launch: Launch) -> Option<Case> {
         let mut kernels = halfbyte_ir::text::read(&text).ok()?.kernels;
         let kernel = kernels.pop().filter(|_| kernels.is_empty())?;
@@ -53,8 +52,7 @@ impl Case {
         self.kernel.layout.iter().map(|&block| self.kernel.blocks[block].insts.len()).sum()
     }
 
-    /// Returns the text of a kernel file: the kernel, and the launch as a run line for the named
-    /// targets.
+    /// Returns the text of a kernel file: the kernel, and the launch as a run line for the named targets.
     pub fn file(&self, targets: &str) -> String {
         let size = size(&self.launch.shape);
         let mut text = format!("{}; run: {targets}: @{} {size}", self.text, self.kernel.name);

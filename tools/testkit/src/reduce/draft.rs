@@ -33,8 +33,7 @@ impl Draft {
         }
     }
 
-    /// Returns a zero constant of the type, defined in the entry block. Returns `None` for the type
-    /// of an address.
+    /// Returns a zero constant of the type, defined in the entry block. Returns `None` for the type of an address.
     pub(super) fn zero(&mut self, ty: Type) -> Option<Value> {
         if ty == Type::PTR {
             return None;

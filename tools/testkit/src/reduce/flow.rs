@@ -6,8 +6,7 @@ use super::draft::Draft;
 use super::tidy::{go_to, incoming, replace_block_param};
 use super::{Case, Reducer};
 
-/// Tries to replace each branch by a return or by a jump to one of its targets, and to remove the
-/// cases of switches.
+/// Tries to replace each branch by a return or by a jump to one of its targets, and to remove the cases of switches.
 pub(super) fn branches(reducer: &mut Reducer<'_>) {
     let mut number = 0;
     while let Some(inst) = end(&reducer.best, number) {
@@ -53,8 +52,7 @@ fn without_case(kernel: &mut Kernel, inst: Inst, case: usize) -> Option<()> {
     Some(())
 }
 
-/// Tries to replace each block parameter by one of the values that branches pass for it, or by
-/// zero.
+/// Tries to replace each block parameter by one of the values that branches pass for it, or by zero.
 pub(super) fn block_params(reducer: &mut Reducer<'_>) {
     let mut number = 0;
     while let Some((block, param, value)) = block_param(&reducer.best, number) {

@@ -12,8 +12,7 @@ use super::{Case, Reducer};
 /// Maximum number of parts of a buffer that the reduction tries to zero separately.
 const PARTS: usize = 1024;
 
-/// Tries launches without the last work items, and without the first work items and their buffer
-/// elements.
+/// Tries launches without the last work items, and without the first work items and their buffer elements.
 pub(super) fn items(reducer: &mut Reducer<'_>) {
     // First, each axis of the shape is made shorter. Then all items are placed along x, if the case
     // still fails with that shape.
@@ -57,8 +56,7 @@ fn without_first(draft: &mut Draft, step: u64) -> Option<()> {
     for (param, arg) in draft.kernel.launch_params().iter().zip(&mut draft.launch.args) {
         if let ParamKind::Buffer { elem, .. } = param.kind {
             let size = elem.bytes() as usize;
-            // If a buffer has several elements per item, the elements of one item are assumed to be
-            // adjacent.
+            // If a buffer has several elements per item, the elements of one item are assumed to be adjacent.
             let own = arg.len() / size / items.max(1);
             arg.drain(..(gone * own * size).min(arg.len()));
         }

@@ -1,13 +1,11 @@
 //! Reduction of failing test cases.
 //!
-//! A [`Case`] is a kernel with a launch. [`reduce`] tries smaller and smaller cases with a closure,
-//! which returns `true` if a case still fails like the first one. Every case that fails becomes the
-//! start of the next step.
+//! A [`Case`] is a kernel with a launch. [`reduce`] tries smaller and smaller cases with a closure, which returns
+//! `true` if a case still fails like the first one. Every case that fails becomes the start of the next step.
 //!
-//! A step removes ops, replaces them by other values, or loads the result of an op from a buffer.
-//! Other steps simplify branches and constants, and remove work items, parameters and elements.
-//! Every tried case is well-formed and smaller than the smallest failing case so far, so the
-//! reduction terminates.
+//! A step removes ops, replaces them by other values, or loads the result of an op from a buffer. Other steps simplify
+//! branches and constants, and remove work items, parameters and elements. Every tried case is well-formed and smaller
+//! than the smallest failing case so far, so the reduction terminates.
 //!
 //! [`find`] finds a failing launch in the run lines of a kernel file.
 
@@ -161,9 +159,8 @@ impl Reducer<'_> {
         is_kept
     }
 
-    /// Tries a change on ranges of `count` elements. The length of the ranges is halved after each
-    /// pass, down to `least` elements. Later ranges are tried first, because the last elements are
-    /// less likely to have users.
+    /// Tries a change on ranges of `count` elements. The length of the ranges is halved after each pass, down to
+    /// `least` elements. Later ranges are tried first, because the last elements are less likely to have users.
     fn in_parts(
         &mut self,
         least: usize,

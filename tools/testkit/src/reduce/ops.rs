@@ -103,8 +103,7 @@ fn alike(kernel: &Kernel, inst: Inst) -> impl Iterator<Item = Value> + '_ {
     kernel.params.iter().map(|param| param.value).chain(results).filter(move |&other| Some(kernel.ty(other)) == ty)
 }
 
-/// Replaces an op by a load from a new buffer, which holds the results that the op has on the
-/// evaluator.
+/// Replaces an op by a load from a new buffer, which holds the results that the op has on the evaluator.
 fn read(draft: &mut Draft, inst: Inst, watchdog: &Watchdog) -> Option<()> {
     let ty = draft.kernel.insts[inst].result.expand().map(|value| draft.kernel.ty(value))?;
     if ty == Type::PTR || draft.kernel.packing.is_some() {
@@ -124,8 +123,7 @@ fn read(draft: &mut Draft, inst: Inst, watchdog: &Watchdog) -> Option<()> {
     Some(())
 }
 
-/// Returns the results of an instruction on the evaluator: for each work item, the last result that
-/// the item computes.
+/// Returns the results of an instruction on the evaluator: for each work item, the last result that the item computes.
 fn observed(draft: &Draft, inst: Inst, ty: Type, watchdog: &Watchdog) -> Option<Vec<u8>> {
     let size = u64::from(ty.bytes()) * u64::from(draft.launch.shape.items().ok()?);
     if size > watchdog.limits().buffer_bytes {
@@ -150,8 +148,7 @@ fn observed(draft: &Draft, inst: Inst, ty: Type, watchdog: &Watchdog) -> Option<
     args.pop()
 }
 
-/// Adds a buffer parameter to a kernel, and returns its value. The caller appends the argument to
-/// the launch.
+/// Adds a buffer parameter to a kernel, and returns its value. The caller appends the argument to the launch.
 fn add_buffer(kernel: &mut Kernel, name: String, kind: ParamKind) -> Value {
     let value = kernel.add_param(name, kind, Span::default());
     let given = kernel.given_params().len();

@@ -108,8 +108,7 @@ pub struct FailingLaunch {
     patience: TrialLimits,
 }
 
-/// Returns the launches of a module's run lines that match the search options, one for each target
-/// of a run line.
+/// Returns the launches of a module's run lines that match the search options, one for each target of a run line.
 ///
 /// # Errors
 /// Fails if a run line is invalid, or if no launch matches the options.
@@ -204,8 +203,7 @@ pub fn find(module: &Module, loader: &Loader, question: SearchOptions<'_>) -> Re
 }
 
 impl FailingLaunch {
-    /// Returns the failure of a case, or `None` if machine code and evaluator agree or the case
-    /// cannot be run.
+    /// Returns the failure of a case, or `None` if machine code and evaluator agree or the case cannot be run.
     pub fn of(case: Case, options: Options, engines: &[Engine], patience: &TrialLimits) -> Option<FailingLaunch> {
         FailingLaunch::search(case, options, engines, patience).ok()
     }
@@ -239,8 +237,7 @@ impl FailingLaunch {
         let alone: Vec<Engine> = failure_of_all.engine.into_iter().collect();
         let is_same = |other: Result<_, Failure>| other.is_err_and(|other| other.is_like(&failure_of_all));
         let engines = if is_same(failure(&alone, DEFAULT_BUDGET)) { alone } else { engines.to_vec() };
-        // A changed branch may make a loop infinite. A small budget of backward branches ends such
-        // a case early.
+        // A changed branch may make a loop infinite. A small budget of backward branches ends such a case early.
         let budgets = (10..20).map(|bits| 1 << bits).filter(|_| failure_of_all.kind != FailureKind::Trap);
         let budget = budgets.into_iter().find(|&budget| is_same(failure(&engines, budget))).unwrap_or(DEFAULT_BUDGET);
         let (options, patience) = (options.clone(), patience.clone());

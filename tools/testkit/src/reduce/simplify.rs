@@ -6,8 +6,7 @@ use halfbyte_ir::{Attr, Clamp, FlagKind, Inst, Kernel, Op, Rounding, Type};
 use super::draft::{Draft, straight};
 use super::{Case, Reducer};
 
-/// Tries simpler constants: zero, one, a splat of one lane, one lane set to zero, or fewer
-/// significant bits.
+/// Tries simpler constants: zero, one, a splat of one lane, one lane set to zero, or fewer significant bits.
 pub(super) fn constants(reducer: &mut Reducer<'_>) {
     let mut number = 0;
     while let Some(inst) = constant(&reducer.best, number) {

@@ -5,8 +5,7 @@ use halfbyte_ir::{Attr, Block, BlockCall, Flow, Inst, Kernel, Op, Value};
 
 use super::draft::Replaced;
 
-/// Removes dead code and simplifies branches. Unused loads are not removed, because a load may
-/// trap.
+/// Removes dead code and simplifies branches. Unused loads are not removed, because a load may trap.
 pub(super) fn tidy(kernel: &mut Kernel) {
     loop {
         let mut is_changed = plain_branches(kernel);

@@ -20,14 +20,12 @@ impl TrialLimits {
         TrialLimits::each(Limits::NONE, CancelToken::default())
     }
 
-    /// Returns `TrialLimits` with limits for each trial but without a total time limit. The token
-    /// cancels all trials.
+    /// Returns `TrialLimits` with limits for each trial but without a total time limit. The token cancels all trials.
     pub fn each(limits: Limits, cancel: CancelToken) -> TrialLimits {
         TrialLimits { limits, end: None, cancel }
     }
 
-    /// Returns `TrialLimits` with limits for each trial and a time limit for all trials together.
-    /// The time starts now.
+    /// Returns `TrialLimits` with limits for each trial and a time limit for all trials together. The time starts now.
     pub fn new(limits: Limits, all: Duration, cancel: CancelToken) -> TrialLimits {
         TrialLimits { limits, end: Instant::now().checked_add(all), cancel }
     }

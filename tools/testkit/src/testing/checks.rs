@@ -15,8 +15,7 @@ const SHOWN: usize = 12;
 /// Regular expression for a word boundary.
 const BOUNDARY: &str = r"\b";
 
-/// The kind of a check line. The kind determines in which part of the output the pattern is
-/// searched.
+/// The kind of a check line. The kind determines in which part of the output the pattern is searched.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum CheckKind {
     /// `check`: the pattern matches on a line after the last match.
@@ -44,8 +43,7 @@ impl CheckKind {
     const PLAIN: [CheckKind; 6] =
         [CheckKind::Check, CheckKind::Dag, CheckKind::Next, CheckKind::Same, CheckKind::Not, CheckKind::Never];
 
-    /// Returns the kind of check line with a name, such as `check-dag` for the text before the
-    /// colon.
+    /// Returns the kind of check line with a name, such as `check-dag` for the text before the colon.
     pub(super) fn named(word: &str) -> Option<CheckKind> {
         if let Some(number) = word.strip_prefix(COUNT) {
             let is_number = number.bytes().all(|byte| byte.is_ascii_digit());
@@ -202,8 +200,7 @@ fn closed<'t>(text: &'t str, mark: &str) -> Option<(&'t str, &'t str)> {
     Some((text.get(..end)?, text.get(end + mark.len()..)?))
 }
 
-/// Converts literal text to a regular expression. A run of blanks matches any positive number of
-/// blanks.
+/// Converts literal text to a regular expression. A run of blanks matches any positive number of blanks.
 fn literal(text: &str) -> String {
     const BLANKS: &str = "[ \t]+";
     let mut out = String::new();
@@ -272,9 +269,8 @@ pub(super) fn check(checks: &[Check], output: &str) -> Option<Diagnostic> {
     forbidden.into_iter().find_map(|unwanted| search.forbid(unwanted, rest.clone()))
 }
 
-/// Returns the number of check lines at the start of `checks` that are matched together:
-/// consecutive `check-dag` lines, or a single line. A `never` line between them does not end the
-/// group.
+/// Returns the number of check lines at the start of `checks` that are matched together: consecutive `check-dag` lines,
+/// or a single line. A `never` line between them does not end the group.
 fn block_length(checks: &[Check]) -> usize {
     match checks.split_first() {
         Some((first, after)) if first.kind == CheckKind::Dag => {
@@ -322,8 +318,7 @@ impl<'o> Search<'o> {
         Ok(line)
     }
 
-    /// Finds `count` consecutive matches of a check line. Returns the index of the first matching
-    /// output line.
+    /// Finds `count` consecutive matches of a check line. Returns the index of the first matching output line.
     fn take_each(&mut self, check: &Check, count: NonZero<u32>) -> Result<usize, Box<Diagnostic>> {
         let begin = self.line;
         let mut first = None;
@@ -341,9 +336,8 @@ impl<'o> Search<'o> {
         Ok(first.unwrap_or(begin))
     }
 
-    /// Finds the matches of several check lines in any order and without overlap. The search
-    /// continues after the last match in the output. Returns the index of the first matching output
-    /// line.
+    /// Finds the matches of several check lines in any order and without overlap. The search continues after the last
+    /// match in the output. Returns the index of the first matching output line.
     fn take_unordered(&mut self, block: &[Check]) -> Result<usize, Box<Diagnostic>> {
         let begin = self.line;
         let mut taken: Vec<Match> = Vec::new();
@@ -402,8 +396,7 @@ impl<'o> Search<'o> {
         }
     }
 
-    /// Creates the failure for a check line without a match. The failure shows the output from line
-    /// `begin` on.
+    /// Creates the failure for a check line without a match. The failure shows the output from line `begin` on.
     fn missing(&self, check: &Check, begin: usize, what: &str) -> Box<Diagnostic> {
         let mut notes = format!("the search began {}", self.excerpt(begin));
         for part in &check.parts {
@@ -519,8 +512,7 @@ mod tests {
         assert_eq!(notes, "line 3 of the output: mul   r4, r1, r1   // 3");
         assert!(wrong(&[(CheckKind::Check, "mul"), (CheckKind::Not, "add")]).is_some());
         assert!(wrong(&[(CheckKind::Not, "exit")]).is_some());
-        // `never` searches the whole output, but `not` searches only the lines after the last
-        // match.
+        // `never` searches the whole output, but `not` searches only the lines after the last match.
         assert!(wrong(&[(CheckKind::Check, "exit"), (CheckKind::Not, "add")]).is_none());
         assert!(wrong(&[(CheckKind::Check, "exit"), (CheckKind::Never, "add")]).is_some());
         assert!(wrong(&[(CheckKind::Never, "sub"), (CheckKind::Check, "exit")]).is_none());
@@ -539,8 +531,7 @@ mod tests {
         };
         assert_eq!(and(dag(&["mul", "add r1"]), &[]), None);
         assert_eq!(and(dag(&["add r5", "add r1", "mul"]), &[(CheckKind::Next, "exit")]), None);
-        // `next` continues after the last match in the output, not after the match of the last
-        // check line.
+        // `next` continues after the last match in the output, not after the match of the last check line.
         assert_eq!(and(dag(&["mul", "add r1"]), &[(CheckKind::Next, "add r5")]), None);
         assert!(and(dag(&["mul", "add r1"]), &[(CheckKind::Next, "mul")]).is_some());
         assert!(and(dag(&["mul", "add r1"]), &[(CheckKind::Check, "add r1")]).is_some());

@@ -19,9 +19,9 @@ pub struct Compared {
     pub refused: Vec<(Target, CompileError)>,
 }
 
-/// Runs a kernel on the evaluator, and on every engine of each target that accepts it. Compares all
-/// results bit for bit. Arguments have the syntax of run lines: `("a", "2.0")`, `("x", "[1, 2,
-/// 3]")`, `("x", "random(64, 1)")`, `("y", "zeros(64)")`.
+/// Runs a kernel on the evaluator, and on every engine of each target that accepts it. Compares all results bit for
+/// bit. Arguments have the syntax of run lines: `("a", "2.0")`, `("x", "[1, 2, 3]")`, `("x", "random(64, 1)")`, `("y",
+/// "zeros(64)")`.
 ///
 /// ```
 /// use halfbyte_testkit::testing::run_and_compare;
@@ -40,9 +40,8 @@ pub struct Compared {
 /// ```
 ///
 /// # Errors
-/// Fails if the text or an argument is invalid, if an item traps, or if results differ; the report
-/// names the first difference. If every target refuses the kernel, fails with the first target's
-/// errors.
+/// Fails if the text or an argument is invalid, if an item traps, or if results differ; the report names the first
+/// difference. If every target refuses the kernel, fails with the first target's errors.
 pub fn run_and_compare(text: &str, kernel: &str, items: u32, args: &[(&str, &str)]) -> Result<Compared, Report> {
     run_all_and_compare(text, &[(kernel, items, args)])
 }
@@ -50,13 +49,12 @@ pub fn run_and_compare(text: &str, kernel: &str, items: u32, args: &[(&str, &str
 /// A launch: the kernel's name, the number of items, and the arguments in the syntax of run lines.
 pub type NamedLaunch<'a> = (&'a str, u32, &'a [(&'a str, &'a str)]);
 
-/// Runs several launches one after another, as [`run_and_compare`] does. A parameter without a
-/// value keeps the last value of its name.
+/// Runs several launches one after another, as [`run_and_compare`] does. A parameter without a value keeps the last
+/// value of its name.
 ///
 /// # Errors
-/// Fails if the text or an argument is invalid, if an item traps, or if results differ after a
-/// launch; the report names the first differences. If every target refuses the kernels, fails with
-/// the first target's errors.
+/// Fails if the text or an argument is invalid, if an item traps, or if results differ after a launch; the report names
+/// the first differences. If every target refuses the kernels, fails with the first target's errors.
 pub fn run_all_and_compare(text: &str, launches: &[NamedLaunch<'_>]) -> Result<Compared, Report> {
     let module = Module::parse(text)?;
     let mut compared = Compared { targets: Vec::new(), refused: Vec::new() };

@@ -118,8 +118,7 @@ impl Coverage {
         }
     }
 
-    /// Adds the counts of one compilation. Without a target, only the rules of the passes are
-    /// counted.
+    /// Adds the counts of one compilation. Without a target, only the rules of the passes are counted.
     pub(super) fn add_fired(&mut self, target: Option<Target>, fired: &Fired) {
         self.add_counts(RuleSet::Lower, &fired.lower);
         if let Some(target) = target {

@@ -108,16 +108,14 @@ pub(super) fn misspelt(comment: &str) -> Option<Misspelt> {
     without_colon
 }
 
-/// Returns `true` if a word is all upper case or all lower case and contains only letters, digits
-/// and `-`.
+/// Returns `true` if a word is all upper case or all lower case and contains only letters, digits and `-`.
 fn is_plain(word: &str) -> bool {
     let is_other = |c: char| !c.is_ascii_alphanumeric() && c != '-';
     !word.contains(is_other) && (word == word.to_ascii_uppercase() || word == word.to_ascii_lowercase())
 }
 
-/// Returns the length of a directive's name at the start of a text, or `None` if the text does not
-/// start with it. Upper and lower case are equal, and `-`, `_` or blanks separate the parts. The
-/// name must end at a word boundary.
+/// Returns the length of a directive's name at the start of a text, or `None` if the text does not start with it. Upper
+/// and lower case are equal, and `-`, `_` or blanks separate the parts. The name must end at a word boundary.
 fn prefix(text: &str, name: &str) -> Option<usize> {
     let mut rest = text;
     for (number, part) in name.split('-').enumerate() {

@@ -11,8 +11,7 @@ use halfbyte::Module;
 use halfbyte::pipeline::Options;
 use halfbyte_inspect::explain::{Explanation, Missed, NearMiss, Outcome, Question, RuleAt, explain};
 
-/// Maximum number of near misses that a failure shows. A near miss is a rule that matches an op
-/// only in part.
+/// Maximum number of near misses that a failure shows. A near miss is a rule that matches an op only in part.
 const NEAREST: usize = 3;
 
 /// Returns an explanation of every op of a module, in the order of the text.
@@ -23,17 +22,15 @@ pub(super) fn explanations(module: &Module, options: &Options) -> Vec<Explanatio
         for &inst in kernel.layout.iter().flat_map(|&block| &kernel.blocks[block].insts) {
             let start = lines.position(kernel.insts[inst].span.start);
             let at = format!("{}:{}", start.line, start.column);
-            // The error of `explain` is ignored, because the compilation of the kernel reports the
-            // same error.
+            // The error of `explain` is ignored, because the compilation of the kernel reports the same error.
             all.extend(explain(module, Question { at: &at, kernel: Some(&kernel.name), options }));
         }
     }
     all
 }
 
-/// Returns texts that describe where the given rules nearly matched, the closest match first. Each
-/// names the first part of the pattern or the guard that failed, or says that a rule of a higher
-/// priority was applied.
+/// Returns texts that describe where the given rules nearly matched, the closest match first. Each names the first part
+/// of the pattern or the guard that failed, or says that a rule of a higher priority was applied.
 pub(super) fn not_taken(module: &Module, options: &Options, rules: &[RuleId]) -> Vec<String> {
     let explanations = explanations(module, options);
     let mut found: Vec<(u8, String)> = Vec::new();
@@ -60,8 +57,7 @@ fn is(at: &RuleAt, rule: &Rule) -> bool {
     (at.name, at.file, at.line) == (rule.name, rule.file, rule.line)
 }
 
-/// Returns the distance of a near miss from a match (0 is the closest), and the reason why the rule
-/// was not applied.
+/// Returns the distance of a near miss from a match (0 is the closest), and the reason why the rule was not applied.
 fn reason(explanation: &Explanation, near: &NearMiss) -> (u8, String) {
     let op = near.of.as_ref().unwrap_or(&explanation.op);
     let file = near.rule.file;

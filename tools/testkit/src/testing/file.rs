@@ -104,8 +104,7 @@ impl TestFile {
     /// Parses the tests of a text. Messages use `file` as the name of the text.
     ///
     /// # Errors
-    /// Fails if a kernel or a directive is invalid, if a kernel has no expectation, or if the file
-    /// has no test.
+    /// Fails if a kernel or a directive is invalid, if a kernel has no expectation, or if the file has no test.
     pub fn read(file: &str, text: &str) -> Result<TestFile, Report> {
         TestFile::read_within(file, text, None)
     }
@@ -154,8 +153,7 @@ impl Parser<'_> {
             let span = Span { start: 0, end: 0 };
             return self.errors.push(Diagnostic::new(span, "the file has no test").expected("a kernel"));
         }
-        // The span of a kernel covers only its name. The test starts at the keyword `kernel` in
-        // front of the name.
+        // The span of a kernel covers only its name. The test starts at the keyword `kernel` in front of the name.
         let word = |at: u32| self.text.get(..at as usize).and_then(|before| before.rfind("kernel")).unwrap_or(0);
         let starts: Vec<usize> = kernels.iter().map(|kernel| word(kernel.span.start)).collect();
         let mut next = 0;
@@ -197,8 +195,7 @@ impl Parser<'_> {
             }
         };
         self.is_expecting = false;
-        // The error of an invalid `; test:` line has been reported. The expectations below it are
-        // still parsed.
+        // The error of an invalid `; test:` line has been reported. The expectations below it are still parsed.
         let header = header.unwrap_or(Header {
             stage: Stage::Lower,
             target: None,
@@ -271,8 +268,7 @@ impl Parser<'_> {
         let Some(test) = self.tests.last_mut() else {
             return self.errors.push(no_kernel(span));
         };
-        // An expected output inside the kernel would shift the line numbers in the output whenever
-        // it is rewritten.
+        // An expected output inside the kernel would shift the line numbers in the output whenever it is rewritten.
         if range.start < self.last_inst {
             let wrong = Diagnostic::new(span, format!("the expected output is inside @{}", test.kernel));
             return self.errors.push(wrong.help("move the expected output below the kernel"));
@@ -413,8 +409,7 @@ fn missing(text: &str, span: Span) -> Result<(Op, Option<Type>), Diagnostic> {
     Ok((op, ty))
 }
 
-/// Splits a text at a character into non-empty parts. Each part has no blanks at its ends and has
-/// its span in the file.
+/// Splits a text at a character into non-empty parts. Each part has no blanks at its ends and has its span in the file.
 fn words(text: &str, place: Span, between: char) -> Vec<(&str, Span)> {
     let mut words = Vec::new();
     let mut start = place.start;
@@ -436,8 +431,7 @@ mod tests {
 
     const KERNEL: &str = "kernel @k(%y: out i32) {\n^entry:\n  %i = item_id\n  store %i, %y[%i]\n  ret\n}\n";
 
-    /// Returns the errors in a text: for each error its line number, the text of its span, and the
-    /// message.
+    /// Returns the errors in a text: for each error its line number, the text of its span, and the message.
     fn errors(text: &str) -> Vec<(usize, String, String)> {
         let report = TestFile::read("t.hb", text).err().unwrap();
         let lines = halfbyte_ir::diag::Lines::new(text);

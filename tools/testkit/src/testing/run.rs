@@ -41,8 +41,7 @@ pub struct Verdict {
     pub kernel: String,
     /// The failures with their spans in the file; empty if the test passes.
     pub failures: Vec<Diagnostic>,
-    /// The byte range of the expected output in the file and its replacement, if the output
-    /// differs.
+    /// The byte range of the expected output in the file and its replacement, if the output differs.
     renewal: Option<(Range<usize>, String)>,
 }
 
@@ -52,8 +51,7 @@ impl TestFile {
         self.run_within(None)
     }
 
-    /// Runs the tests within the limits of a watchdog. After a limit is exceeded, all further tests
-    /// fail.
+    /// Runs the tests within the limits of a watchdog. After a limit is exceeded, all further tests fail.
     pub fn run_within(&self, watchdog: Option<&Watchdog>) -> Outcome {
         let mut coverage = Coverage::default();
         let verdicts = self.tests.iter().map(|test| self.verdict(test, &mut coverage, watchdog)).collect();
@@ -91,14 +89,12 @@ impl TestFile {
             return verdict;
         }
         let text = self.text.get(test.text.clone()).unwrap_or_default();
-        // A kernel in the IR is parsed as a separate text, so that line numbers in the output count
-        // from the kernel.
+        // A kernel in the IR is parsed as a separate text, so that line numbers in the output count from the kernel.
         let is_language = lang::is_language(&self.text);
         let start = if is_language { 0 } else { test.text.start };
         let read = match is_language {
             false => Module::named(&self.file, text),
-            // A kernel in the kernel language may call functions elsewhere in the file, so the
-            // whole file is parsed.
+            // A kernel in the kernel language may call functions elsewhere in the file, so the whole file is parsed.
             true => ModuleReader::of(&self.file)
                 .watched(watchdog)
                 .read(self.text.as_str())

@@ -130,8 +130,7 @@ pub fn selects(text: &str, target: Target, wanted: &[&str], unwanted: &[&str]) -
     Ok(Selection { instructions, rules })
 }
 
-/// A name that a caller of `selects` wants or does not want: the start of an instruction, or the
-/// rules with this name.
+/// A name that a caller of `selects` wants or does not want: the start of an instruction, or the rules with this name.
 struct Asked<'n> {
     name: &'n str,
     rules: Vec<RuleId>,
@@ -155,8 +154,7 @@ fn begins(text: &str, with: &str) -> bool {
 }
 
 /// Asserts that a text is selected with some instructions or rules, and without others, by
-/// [`selects`](crate::testing::selects). A failure panics with the selected instructions and the
-/// reasons.
+/// [`selects`](crate::testing::selects). A failure panics with the selected instructions and the reasons.
 ///
 /// ```
 /// use halfbyte::Target;
@@ -229,8 +227,7 @@ mod tests {
         assert!(begins("vmul s rd int", "vmul s") && !begins("vmul s rd", "vmul s r"));
     }
 
-    /// A name in `selects` must be unambiguous, so no rule may have the name of an instruction of
-    /// its target.
+    /// A name in `selects` must be unambiguous, so no rule may have the name of an instruction of its target.
     #[test]
     fn no_rule_is_called_like_an_instruction() {
         for target in TARGETS.defaults() {

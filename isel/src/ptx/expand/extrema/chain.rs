@@ -1,11 +1,9 @@
-//! Extremum (minimum or maximum) of several words of packed halves by a chain of compares and
-//! selects.
+//! Extremum (minimum or maximum) of several words of packed halves by a chain of compares and selects.
 //!
-//! For a maximum, a word replaces the current maximum if the word is greater or equal. The maximum
-//! starts as minus infinity, so a NaN never replaces it. Two cases need a correction. First, a lane
-//! in which no word replaced the start value is NaN. Second, -0 is less than +0 but compares equal,
-//! and a later equal word replaces an earlier one. So the result is negative only if all
-//! intermediate maxima were negative. Minima are symmetric.
+//! For a maximum, a word replaces the current maximum if the word is greater or equal. The maximum starts as minus
+//! infinity, so a NaN never replaces it. Two cases need a correction. First, a lane in which no word replaced the start
+//! value is NaN. Second, -0 is less than +0 but compares equal, and a later equal word replaces an earlier one. So the
+//! result is negative only if all intermediate maxima were negative. Minima are symmetric.
 
 use halfbyte_isa::ptx::types::{Token, Type};
 use halfbyte_isa::ptx::{Opcode, Operand, Reg};

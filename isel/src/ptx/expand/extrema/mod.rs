@@ -1,9 +1,8 @@
 //! Expansion of minima and maxima (extrema) of halves on machines that only have them for f32.
 //!
-//! Extrema that read each other's results form a tree. Each tree is expanded in the cheaper of two
-//! ways. [`split`] computes the two lanes separately, which is cheaper if inputs are compared
-//! several times. [`chain`] compares one input after another, which is cheaper if trees share no
-//! inputs.
+//! Extrema that read each other's results form a tree. Each tree is expanded in the cheaper of two ways. [`split`]
+//! computes the two lanes separately, which is cheaper if inputs are compared several times. [`chain`] compares one
+//! input after another, which is cheaper if trees share no inputs.
 
 mod chain;
 mod split;
@@ -73,8 +72,7 @@ pub(super) fn expand(code: &mut VCode<Ptx>) {
     let mut split = split::Split::default();
     let mut at = None;
     let Ok(()) = code.rewrite(&order, |registers, block, inst, out| {
-        // Every block splits the inputs that it needs. Equal computations are shared by a later
-        // step.
+        // Every block splits the inputs that it needs. Equal computations are shared by a later step.
         if at.replace(block) != Some(block) {
             split.begin_block();
         }

@@ -1,5 +1,4 @@
-//! Functions that the PTX rules call: extractors, which match values, and constructors, which emit
-//! instructions.
+//! Functions that the PTX rules call: extractors, which match values, and constructors, which emit instructions.
 
 mod modifiers;
 pub(crate) mod opcode_of_type;
@@ -766,8 +765,7 @@ impl rules::Context for Lowering<'_> {
         let kept = Src::Number(in_lanes(lane_bits(ty), ty.elem().mask() as u32 >> n));
         match sign {
             Sign::U => self.lop3(0xc0, shifted, kept, Src::Number(0)),
-            // Bits that the shift moves in become copies of the sign. The table 0xe2 is `b ? a :
-            // c`.
+            // Bits that the shift moves in become copies of the sign. The table 0xe2 is `b ? a : c`.
             Sign::S => {
                 let word = self.in_register(a);
                 let signs = self.sign_mask(ty, word);

@@ -100,9 +100,8 @@ macro_rules! modifier_methods {
         }
 
         fn half_large(&mut self, value: Value) -> Option<Unit> {
-            // The bounds are 2^-2 for f16 and 2^-117 for bf16. A tiny sum is only possible with a
-            // product of at least half the constant. Such a product has 22 or 16 bits, so its last
-            // bit is at least 2^-24 or 2^-133.
+            // The bounds are 2^-2 for f16 and 2^-117 for bf16. A tiny sum is only possible with a product of at least
+            // half the constant. Such a product has 22 or 16 bits, so its last bit is at least 2^-24 or 2^-133.
             self.magnitudes_from(value, [0x3400, 0x0500])
         }
     };

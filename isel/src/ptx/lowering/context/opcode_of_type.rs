@@ -224,8 +224,7 @@ impl Lowering<'_> {
         Reg::new(self.out.word(of_half(opcodes, ty), &words, &[operand(a), operand(b)]))
     }
 
-    /// Succeeds if the value is a half constant, and no lane is NaN or has a magnitude below the
-    /// f16 or bf16 bound.
+    /// Succeeds if the value is a half constant, and no lane is NaN or has a magnitude below the f16 or bf16 bound.
     pub(in crate::ptx::lowering) fn magnitudes_from(&self, value: Value, [f16, bf16]: [u32; 2]) -> Option<()> {
         let ty = self.kernel.ty(value);
         let bits = register_bits(self.kernel, const_inst(self.kernel, value)?)?[0] as u32;

@@ -1,5 +1,4 @@
-//! Functions that the VP1 rules call: extractors, which match values, and constructors, which emit
-//! instructions.
+//! Functions that the VP1 rules call: extractors, which match values, and constructors, which emit instructions.
 
 pub(in crate::vp1) mod wide;
 

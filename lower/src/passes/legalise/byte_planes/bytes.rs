@@ -7,11 +7,9 @@ use super::sums::Draft;
 use super::{BITS, COLUMN, Columns, Maker, Plane, Planes, bits_everywhere, everywhere};
 
 impl Maker<'_, '_, '_, '_> {
-    // Sums and products
-    // ---------------------------------------------------------------------------------------------
+    // Sums and products ---------------------------------------------------------------------------------------------
 
-    /// Adds the bytes of each column to the carry from the column below. Returns the planes of the
-    /// sum.
+    /// Adds the bytes of each column to the carry from the column below. Returns the planes of the sum.
     pub(super) fn total(&mut self, columns: &Columns) -> Option<Planes> {
         let mut planes = Planes::new();
         let mut carried: Plane = None;
@@ -354,8 +352,7 @@ impl Maker<'_, '_, '_, '_> {
         if !signed {
             return Some(product);
         }
-        // The high half of the unsigned product is too large by the other factor if a factor is
-        // negative.
+        // The high half of the unsigned product is too large by the other factor if a factor is negative.
         let mut columns: Columns = smallvec![SmallVec::new(); places];
         Self::put(&mut columns, product.get(places..)?, 0);
         for (of, other) in [(a, b), (b, a)] {
@@ -412,9 +409,8 @@ impl Maker<'_, '_, '_, '_> {
                 self.subtracted(&most, b)
             }
             _ => {
-                // A sum overflows if its sign differs from the signs of both operands. A difference
-                // overflows if the operands' signs differ and the sign of the difference is not
-                // that of the first operand.
+                // A sum overflows if its sign differs from the signs of both operands. A difference overflows if the
+                // operands' signs differ and the sign of the difference is not that of the first operand.
                 let result = if op == Op::AddSatS { self.added(a, b)? } else { self.subtracted(a, b)? };
                 let [x, y, r] = [a, b, &result].map(|planes| planes.last().copied().flatten());
                 let [x, y, r] = [self.vector(x)?, self.vector(y)?, self.vector(r)?];
@@ -441,8 +437,7 @@ impl Maker<'_, '_, '_, '_> {
             let sum = self.total(&columns)?;
             return self.down(&sum, 1, None, a.len());
         }
-        // A signed average rounds away from zero if the sum is odd, so 1 is added only to a sum
-        // that is not negative.
+        // A signed average rounds away from zero if the sum is odd, so 1 is added only to a sum that is not negative.
         let sum = self.total(&columns)?;
         let top = self.vector(*sum.last()?)?;
         let rising = self.op(Op::Not, &[top])?;
@@ -456,8 +451,7 @@ impl Maker<'_, '_, '_, '_> {
         self.down(&sum, 1, fill, a.len())
     }
 
-    /// Returns planes in which every lane holds the scalar: plane n is its byte n, broadcast to all
-    /// lanes.
+    /// Returns planes in which every lane holds the scalar: plane n is its byte n, broadcast to all lanes.
     pub(super) fn splat(&mut self, scalar: Value, places: usize) -> Option<Planes> {
         // The bytes are extracted from a 32-bit word.
         let word = match self.ty(scalar) {

@@ -1,11 +1,10 @@
-//! Byte planes of wide lanes, for targets whose vectors consist of bytes. Plane 0 is a vector of
-//! the lowest bytes of all lanes, plane 1 holds the bytes above them, and so on.
+//! Byte planes of wide lanes, for targets whose vectors consist of bytes. Plane 0 is a vector of the lowest bytes of
+//! all lanes, plane 1 holds the bytes above them, and so on.
 //!
-//! A target may compute bytes that are narrowed from certain sums of products with one instruction
-//! each. [`Narrowings`] tells which ones; these narrowings stay unchanged. All other ops are
-//! computed on planes: a sum column by column with carries, a product from products of bytes, a
-//! comparison from the lowest byte up. If the target computes a part of a sum with one instruction,
-//! this part becomes one addend.
+//! A target may compute bytes that are narrowed from certain sums of products with one instruction each. [`Narrowings`]
+//! tells which ones; these narrowings stay unchanged. All other ops are computed on planes: a sum column by column with
+//! carries, a product from products of bytes, a comparison from the lowest byte up. If the target computes a part of a
+//! sum with one instruction, this part becomes one addend.
 //!
 //! [`Narrowings`]: halfbyte_ir::Narrowings
 
@@ -96,8 +95,7 @@ fn clamp(kernel: &Kernel, value: Value) -> Option<(Op, Value)> {
     }
 }
 
-/// Returns `true` if a value was assembled from byte planes, or if it is a right shift of such a
-/// value by whole bytes.
+/// Returns `true` if a value was assembled from byte planes, or if it is a right shift of such a value by whole bytes.
 pub(super) fn are_there(kernel: &Kernel, value: Value) -> bool {
     parts(kernel, value).is_some() || moved(kernel, value).is_some()
 }
@@ -278,8 +276,7 @@ impl Maker<'_, '_, '_, '_> {
 // Ops ---------------------------------------------------------------------------------------------------------------------
 
 impl Maker<'_, '_, '_, '_> {
-    /// Computes the result of an instruction with wide operands, if it can be computed on byte
-    /// planes.
+    /// Computes the result of an instruction with wide operands, if it can be computed on byte planes.
     fn of_bytes(&mut self, inst: Inst) -> Option<Value> {
         let kernel = self.kernel();
         let data = kernel.insts[inst];
@@ -342,8 +339,7 @@ impl Maker<'_, '_, '_, '_> {
         }
     }
 
-    /// Computes a truncation of a value that was clamped to the range of a byte, by one saturating
-    /// narrowing.
+    /// Computes a truncation of a value that was clamped to the range of a byte, by one saturating narrowing.
     fn clamped(&mut self, value: Value) -> Option<Value> {
         let (op, number) = clamp(self.kernel(), value)?;
         let mut draft = Vec::new();

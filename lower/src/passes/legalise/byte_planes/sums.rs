@@ -1,5 +1,4 @@
-//! Sums on byte planes. As many addends as possible are added in wide lanes by one instruction of
-//! the target.
+//! Sums on byte planes. As many addends as possible are added in wide lanes by one instruction of the target.
 
 use halfbyte_ir::{Attr, Inst, Op, Type, Value};
 use smallvec::{SmallVec, smallvec};
@@ -13,8 +12,7 @@ const UNSIGNED: Range = 0..=0xffff;
 /// Instructions on wide lanes that have been created but not yet placed in a block.
 pub(super) type Draft = Vec<Inst>;
 
-/// Maximum number of addends into which a nested sum is split. The addends beyond it may be sums
-/// themselves.
+/// Maximum number of addends into which a nested sum is split. The addends beyond it may be sums themselves.
 const MOST_ADDENDS: usize = 64;
 
 /// Addends whose sum the target computes with one instruction.
@@ -61,8 +59,7 @@ impl Maker<'_, '_, '_, '_> {
         Some((low, above, *range.start() < 0))
     }
 
-    /// Returns the lowest byte of each lane of a wide value, if the target computes it with one
-    /// instruction.
+    /// Returns the lowest byte of each lane of a wide value, if the target computes it with one instruction.
     fn narrowing(&mut self, draft: &mut Draft, value: Value) -> Option<Value> {
         let low = self.draft(draft, Op::Trunc, Type::I8X16, Attr::None, &[value]);
         draft.last().is_some_and(|&inst| self.legaliser.narrows(inst)).then_some(low)
@@ -85,8 +82,7 @@ impl Maker<'_, '_, '_, '_> {
         Some(planes)
     }
 
-    /// Returns the addends of a nested sum. The flag of an addend is `true` if the addend is
-    /// subtracted.
+    /// Returns the addends of a nested sum. The flag of an addend is `true` if the addend is subtracted.
     fn addends(&self, value: Value) -> Vec<(Value, bool)> {
         let kernel = self.kernel();
         let (mut addends, mut open) = (Vec::new(), vec![(value, false)]);
@@ -120,9 +116,8 @@ impl Maker<'_, '_, '_, '_> {
         sum
     }
 
-    /// Adds the addends and the planes of an earlier sum `before`. Addends whose sum the target
-    /// computes with one instruction form a group. The group also contains the lowest bytes of
-    /// addends that are given as planes.
+    /// Adds the addends and the planes of an earlier sum `before`. Addends whose sum the target computes with one
+    /// instruction form a group. The group also contains the lowest bytes of addends that are given as planes.
     fn sum_of(&mut self, ty: Type, addends: &[(Value, bool)], before: Option<Planes>, places: usize) -> Option<Planes> {
         let mut columns: Columns = smallvec![SmallVec::new(); places];
         let mut group = Group { draft: Draft::new(), sum: None };
@@ -160,8 +155,7 @@ impl Maker<'_, '_, '_, '_> {
         self.total(&columns)
     }
 
-    /// Adds an addend that is given as byte planes: its lowest plane to the group, the other planes
-    /// to the columns.
+    /// Adds an addend that is given as byte planes: its lowest plane to the group, the other planes to the columns.
     fn join_planes(&mut self, group: &mut Group, columns: &mut Columns, ty: Type, planes: &Planes) -> Option<()> {
         Self::put(columns, planes.get(1..)?, 1);
         if let Some(lowest) = *planes.first()? {

@@ -25,8 +25,7 @@ struct Plan {
     /// `true` if items may leave the loop in different iterations or by different exits.
     masked: bool,
     gate: ExitTest,
-    /// The exit by which the trip count is known, and the trip count for loads and stores in the
-    /// loop.
+    /// The exit by which the trip count is known, and the trip count for loads and stores in the loop.
     counted: Option<(Counted, TripCount)>,
 }
 
@@ -47,8 +46,7 @@ pub(in crate::passes::pack) struct LoopState {
 struct Masked {
     /// `true` if the item is active at the start of an iteration.
     live: Condition,
-    /// Values that are used outside the loop, each with the parameter that holds it after the item
-    /// has left the loop.
+    /// Values that are used outside the loop, each with the parameter that holds it after the item has left the loop.
     kept: Vec<(Value, Value)>,
     /// If the loop has several exit edges, a parameter for each of them: `true` if the item has
     /// left the loop by this edge.
@@ -194,8 +192,7 @@ impl<'a> Converter<'a> {
         self.code.branch(Op::BrIf, &[goes_on.value], &targets);
     }
 
-    /// Emits the loop's exit test, if the test belongs at the end of this node. `taken` are the
-    /// edges out of the node.
+    /// Emits the loop's exit test, if the test belongs at the end of this node. `taken` are the edges out of the node.
     pub(super) fn gate(
         &mut self,
         graph: &Region,
@@ -230,8 +227,7 @@ impl<'a> Converter<'a> {
                 let exit = self.new_block();
                 state.outcome = Some(Outcome { exit, kept: Vec::new(), left: Vec::new() });
                 match masks.entering {
-                    // An item that does not enter the loop may have a loop bound that is never
-                    // reached.
+                    // An item that does not enter the loop may have a loop bound that is never reached.
                     Some(entering) if !known => {
                         let real = self.is_in_launch();
                         let entering = self.code.both(Some(real), Some(entering));
@@ -312,8 +308,7 @@ impl<'a> Converter<'a> {
         node.unwrap_or(0)
     }
 
-    /// Adds the additional header parameters of a masked loop, and appends their initial values to
-    /// `initial`.
+    /// Adds the additional header parameters of a masked loop, and appends their initial values to `initial`.
     fn masked_params(
         &mut self,
         id: LoopId,
@@ -416,8 +411,7 @@ impl<'a> Converter<'a> {
     }
 }
 
-/// Returns the trip count for accesses before the exit test if `before`, otherwise for accesses
-/// after the exit test.
+/// Returns the trip count for accesses before the exit test if `before`, otherwise for accesses after the exit test.
 fn trips(way: &Counted, before: bool) -> Option<TripCount> {
     if before { way.before.clone() } else { Some(way.stays_count.clone()) }
 }

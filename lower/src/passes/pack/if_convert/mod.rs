@@ -1,13 +1,12 @@
 //! If-conversion for packing: makes control flow uniform.
 //!
-//! The converted kernel still describes a single work item, but its blocks are executed one after
-//! another. Selects replace branches, and a load or store that not all items execute gets a guard.
-//! A uniform branch is kept if no load or store depends on it.
+//! The converted kernel still describes a single work item, but its blocks are executed one after another. Selects
+//! replace branches, and a load or store that not all items execute gets a guard. A uniform branch is kept if no load
+//! or store depends on it.
 //!
-//! Loops are kept. If all items leave a loop together, the loop keeps its exit test. Any other loop
-//! becomes masked. A masked loop continues while the item is active, and preserves the values that
-//! are used after the loop once the item is inactive. When the items of a group are executed
-//! together, a masked loop continues while any of them is active.
+//! Loops are kept. If all items leave a loop together, the loop keeps its exit test. Any other loop becomes masked. A
+//! masked loop continues while the item is active, and preserves the values that are used after the loop once the item
+//! is inactive. When the items of a group are executed together, a masked loop continues while any of them is active.
 
 pub(crate) mod loop_convert;
 
@@ -173,8 +172,7 @@ pub(super) struct Converter<'a> {
     pub gates: Vec<Block>,
     pub counts: Vec<Count>,
     stayed: Vec<(Block, Block)>,
-    /// Block that ends with the latest exit test, and the block in which the loop continues after
-    /// the test.
+    /// Block that ends with the latest exit test, and the block in which the loop continues after the test.
     pub tested: Option<(Block, Block)>,
     /// Position of each block in the layout of the source.
     places: SecondaryMap<Block, u32>,
@@ -196,8 +194,7 @@ impl<'a> Converter<'a> {
         call.map_or(&[][..], |call| self.of.kernel.call_args(call)).iter().map(|&arg| self.current(arg)).collect()
     }
 
-    /// Returns the argument that an edge passes for parameter `number`, as a value of the converted
-    /// kernel.
+    /// Returns the argument that an edge passes for parameter `number`, as a value of the converted kernel.
     pub(super) fn argument(&self, edge: Edge, number: usize) -> Option<Value> {
         let branch = self.of.kernel.terminator(edge.from)?;
         let call = self.of.kernel.targets(branch).get(edge.number)?;
@@ -279,8 +276,7 @@ impl<'a> Converter<'a> {
         own.zip(graph.leads_to(&marked)).map(|(own, leads)| !own && !leads).collect()
     }
 
-    /// Converts the nodes of a region in order. The caller has set the parameters of the first
-    /// node.
+    /// Converts the nodes of a region in order. The caller has set the parameters of the first node.
     pub(super) fn region(&mut self, graph: &'a Region, masks: &mut Masks, mut state: Option<&mut LoopState>) {
         let mut kept: EntitySet<Block> = EntitySet::new();
         let plain = self.plain(graph);
@@ -323,8 +319,7 @@ impl<'a> Converter<'a> {
         }
     }
 
-    /// Returns the value of each parameter of a node, merged from the arguments of all edges into
-    /// the node.
+    /// Returns the value of each parameter of a node, merged from the arguments of all edges into the node.
     fn joined(&mut self, graph: &Region, masks: &mut Masks, node: Node, block: Block) -> Vec<Value> {
         let count = self.of.kernel.block_params(block).len();
         self.code.span = self.of.kernel.blocks[block].span;
@@ -414,8 +409,7 @@ impl<'a> Converter<'a> {
         all
     }
 
-    /// Copies a node and the nodes `inside`, which lead to the post-dominator `meet`, with their
-    /// branches.
+    /// Copies a node and the nodes `inside`, which lead to the post-dominator `meet`, with their branches.
     fn keep(&mut self, graph: &Region, masks: &mut Masks, node: Node, values: &[Value], meet: Node, inside: &[Node]) {
         let kernel = self.of.kernel;
         let (Some(&block), Some(&meeting)) = (graph.nodes.get(node), graph.nodes.get(meet)) else { return };

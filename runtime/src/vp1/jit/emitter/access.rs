@@ -60,9 +60,8 @@ impl Emitter<'_, '_> {
         (self.b.ins().iadd(self.machine, offset), at::STORE as i32)
     }
 
-    /// Emits a branch on the stride code of an address: to `zero` for code 0, and to `other` for
-    /// other codes. With a type `ty`, both emit a value of this type, and the function returns the
-    /// merged value.
+    /// Emits a branch on the stride code of an address: to `zero` for code 0, and to `other` for other codes. With a
+    /// type `ty`, both emit a value of this type, and the function returns the merged value.
     fn by_stride(
         &mut self,
         address: Word,

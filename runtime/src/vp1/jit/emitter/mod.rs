@@ -1,5 +1,4 @@
-//! Code generation domain: evaluating an instruction's semantics on an [`Emitter`] emits Cranelift
-//! instructions.
+//! Code generation domain: evaluating an instruction's semantics on an [`Emitter`] emits Cranelift instructions.
 
 mod access;
 mod masks;
@@ -112,8 +111,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
         if negated { self.b.ins().bnot(value) } else { value }
     }
 
-    /// Selects bytes of two vectors by constant indices. The indices are those of
-    /// [`Domain::swizzle`].
+    /// Selects bytes of two vectors by constant indices. The indices are those of [`Domain::swizzle`].
     pub(super) fn shuffle(&mut self, a: Value, b: Value, index: [u8; 16]) -> Value {
         let (a, b) = (self.cast(I8X16, a), self.cast(I8X16, b));
         let index = index.map(|i| i & 31);

@@ -92,8 +92,7 @@ impl VariableHome {
         Some(Locations::register(file, n))
     }
 
-    /// Returns `true` if the variable belongs to one of the `wanted` registers, or counts bundles
-    /// or branches.
+    /// Returns `true` if the variable belongs to one of the `wanted` registers, or counts bundles or branches.
     fn is_wanted(self, wanted: Locations) -> bool {
         self.locations().is_none_or(|locations| locations.intersects(wanted))
     }
@@ -160,8 +159,7 @@ pub(in crate::vp1::jit) struct Registers {
 }
 
 impl Registers {
-    /// Creates an empty set of variables. `zero` is a subset of [`zero_after_reset`]: the registers
-    /// that always hold 0.
+    /// Creates an empty set of variables. `zero` is a subset of [`zero_after_reset`]: the registers that always hold 0.
     pub(crate) fn new(zero: Locations) -> Registers {
         Registers {
             variables: [None; MAX_VARIABLES],
@@ -184,14 +182,12 @@ impl Registers {
         self.pointers.push(Pointer { register, variable, plus: 0, align });
     }
 
-    /// Begins an unrolled loop body. Until the body ends, additions of products to `$va` are
-    /// deferred.
+    /// Begins an unrolled loop body. Until the body ends, additions of products to `$va` are deferred.
     pub(crate) fn start_unrolled_body(&mut self, e: &mut Emitter<'_, '_>) {
         self.sums = Some(Wide::of_words([0, 1, 2, 3].map(|k| self.get(e, VariableHome::Va(k)))));
     }
 
-    /// Ends an unrolled loop body. Computes the deferred sums, and adds the deferred steps to the
-    /// pointers.
+    /// Ends an unrolled loop body. Computes the deferred sums, and adds the deferred steps to the pointers.
     pub(crate) fn end_unrolled_body(&mut self, e: &mut Emitter<'_, '_>) {
         if let Some(sums) = self.sums.take() {
             self.set_sums(e, sums);
@@ -285,8 +281,7 @@ impl Registers {
         }
     }
 
-    /// Emits the stores before an exit: the counters, and the `wanted` registers that the function
-    /// has written.
+    /// Emits the stores before an exit: the counters, and the `wanted` registers that the function has written.
     pub(crate) fn store(&mut self, e: &mut Emitter<'_, '_>, wanted: Locations) {
         for place in self.touched.clone() {
             if !self.is_written(place) || !place.is_wanted(wanted) {
@@ -330,8 +325,7 @@ impl Registers {
         }
     }
 
-    /// Returns a bit of a `$c` as a truth value. Returns `None` if the bit is in a group with other
-    /// bits.
+    /// Returns a bit of a `$c` as a truth value. Returns `None` if the bit is in a group with other bits.
     pub(crate) fn flag(&mut self, e: &mut Emitter<'_, '_>, n: u8, bit: u32) -> Option<Value> {
         let part = FLAG_GROUPS.iter().position(|&part| part == bit)?;
         Some(self.get(e, VariableHome::C(n, part as u8)))

@@ -29,8 +29,7 @@ enum Lanes {
     Halves([Value; 2]),
     /// Sixteen lanes as four `i32x4`.
     Words([Value; 4]),
-    /// Sixteen lanes as four `i32x4`, which must still be shifted right (arithmetic shift) by the
-    /// number.
+    /// Sixteen lanes as four `i32x4`, which must still be shifted right (arithmetic shift) by the number.
     Shifted([Value; 4], u32),
     /// The product of two vectors, which is not computed yet.
     Product(Narrow, Narrow),
@@ -117,8 +116,7 @@ impl Wide {
         Wide::new(Lanes::Splat(Word::Const(value as u32)), (value.into(), value.into()))
     }
 
-    /// Returns the constant that all sixteen integers equal, or `None` if they are not known to be
-    /// constant.
+    /// Returns the constant that all sixteen integers equal, or `None` if they are not known to be constant.
     fn constant_value(self) -> Option<i32> {
         match self.lanes {
             Lanes::Splat(Word::Const(value)) => Some((value << self.shift) as i32),
@@ -154,8 +152,7 @@ impl Wide {
         self.low < 0
     }
 
-    /// Returns `true` if the lanes fit in 16 bits, and need at most a sign or zero extension to
-    /// become `i16x8`.
+    /// Returns `true` if the lanes fit in 16 bits, and need at most a sign or zero extension to become `i16x8`.
     fn is_narrow(self) -> bool {
         let lanes = matches!(self.lanes, Lanes::Splat(_) | Lanes::Bytes(_) | Lanes::Halves(_));
         lanes && fits_half(self.lane_bounds())
@@ -230,8 +227,7 @@ impl Emitter<'_, '_> {
         self.b.ins().splat(ty, value)
     }
 
-    /// Returns the sixteen integers modulo 2^16 as two `i16x8`. Returns `None` if the lanes are not
-    /// narrow.
+    /// Returns the sixteen integers modulo 2^16 as two `i16x8`. Returns `None` if the lanes are not narrow.
     fn halves(&mut self, wide: Wide) -> Option<[Value; 2]> {
         let lanes = match wide.lanes {
             Lanes::Splat(Word::Const(value)) => {
@@ -378,11 +374,9 @@ impl Emitter<'_, '_> {
         self.dot_of_mixed(x, y)
     }
 
-    /// Computes the sum `(a * b + c * d) << 8` of two products of bytes. The factors `a` and `c`
-    /// are signed.
+    /// Computes the sum `(a * b + c * d) << 8` of two products of bytes. The factors `a` and `c` are signed.
     fn shifted_dot(&mut self, (a, b): (Value, Narrow), (c, d): (Value, Narrow)) -> [Value; 4] {
-        // Interleaving with zeros below each byte gives 16-bit components that are the bytes
-        // shifted left by 8.
+        // Interleaving with zeros below each byte gives 16-bit components that are the bytes shifted left by 8.
         let zero = self.vector_of(I8X16, 0);
         let mut above = |first: u8| {
             let mixed = self.shuffle(a, c, interleaved(first, 1));
@@ -422,8 +416,7 @@ impl Emitter<'_, '_> {
         zip(self, base, added, |e, x, y| e.b.ins().iadd(x, y))
     }
 
-    /// Returns a vector for the accumulator `$va`. Its sum may stay deferred after the end of the
-    /// bundle.
+    /// Returns a vector for the accumulator `$va`. Its sum may stay deferred after the end of the bundle.
     pub(crate) fn sums(&mut self, wide: Wide) -> Wide {
         match wide {
             Wide { lanes: Lanes::Sum(_), shift: 0, .. } => wide,
@@ -431,8 +424,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Adds a deferred product to a sum without computing both. Returns `None` if this is not
-    /// possible.
+    /// Adds a deferred product to a sum without computing both. Returns `None` if this is not possible.
     fn with_product(&mut self, sum: Wide, product: Wide) -> Option<Wide> {
         let Lanes::Product(a, b) = product.lanes else { return None };
         let sum = match sum {
@@ -462,8 +454,7 @@ impl Emitter<'_, '_> {
         Some(Wide::new(Lanes::Sum(sum), (i32::MIN.into(), i32::MAX.into())))
     }
 
-    /// Computes a sum or a difference, with the operation `f` on the vectors and `bounds` on the
-    /// value ranges.
+    /// Computes a sum or a difference, with the operation `f` on the vectors and `bounds` on the value ranges.
     fn combine(
         &mut self,
         a: Wide,
@@ -620,8 +611,7 @@ impl Emitter<'_, '_> {
         Wide::of_words(self.sar_lanes(WORDS, x, n, true))
     }
 
-    /// Shifts each lane right by its own count modulo 16. Each bit of the count selects one
-    /// conditional shift.
+    /// Shifts each lane right by its own count modulo 16. Each bit of the count selects one conditional shift.
     fn sar_lanes<const N: usize>(&mut self, ty: Type, x: [Value; N], n: [Value; N], signed: bool) -> [Value; N] {
         [8, 4, 2, 1].into_iter().fold(x, |x, bit| {
             zip(self, x, n, |e, x, n| {

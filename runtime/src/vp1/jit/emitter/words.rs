@@ -34,16 +34,14 @@ pub(in crate::vp1::jit) enum Word {
         /// Alignment of the address in bytes, a power of two.
         align: u32,
     },
-    /// A condition register `$c`, shifted right. Native code reads only the groups of bits that
-    /// later operations need.
+    /// A condition register `$c`, shifted right. Native code reads only the groups of bits that later operations need.
     Flags {
         /// Number of the condition register `$c`.
         n: u8,
         /// Number of bits by which the register is shifted right.
         down: u8,
     },
-    /// The OR of several words without common set bits. The words are a range of
-    /// [`Emitter::pieces`].
+    /// The OR of several words without common set bits. The words are a range of [`Emitter::pieces`].
     Union {
         /// Index of the first word in [`Emitter::pieces`].
         start: u32,
@@ -52,8 +50,7 @@ pub(in crate::vp1::jit) enum Word {
     },
 }
 
-/// Mask of the bits of a data store address, including the address just after the end of the data
-/// store.
+/// Mask of the bits of a data store address, including the address just after the end of the data store.
 const PLACE: u32 = 2 * DATA_STORE_BYTES as u32 - 1;
 
 /// The facts that are known about the value of a 32-bit word.
@@ -239,8 +236,7 @@ impl Emitter<'_, '_> {
                     && sum == value
                     && mask <= 0xffff
                 {
-                    // A pointer stays within the data store, so the sum does not carry into the
-                    // high half.
+                    // A pointer stays within the data store, so the sum does not carry into the high half.
                     if let (Word::StoreAddress { pointer, plus, align }, Word::Const(step), 0xffff) = (low, added, mask)
                     {
                         let align = (align | step) & (align | step).wrapping_neg();

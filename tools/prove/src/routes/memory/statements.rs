@@ -70,8 +70,7 @@ impl Writer {
         }
     }
 
-    /// Appends a load. Later statements may use the loaded registers as data. Returns the
-    /// registers.
+    /// Appends a load. Later statements may use the loaded registers as data. Returns the registers.
     fn loaded(&mut self, form: AccessForm, ld: &str, at: &str) -> Vec<u32> {
         let guard = self.guard();
         let registers: Vec<u32> = (0..form.elements).map(|_| self.value(form.kind, !guard.is_empty())).collect();
@@ -114,8 +113,7 @@ impl Writer {
         self.load(form, &format!("ld{word}"), &at);
     }
 
-    /// Appends an asynchronous copy to the thread's own bytes in shared memory, and a wait for its
-    /// completion.
+    /// Appends an asynchronous copy to the thread's own bytes in shared memory, and a wait for its completion.
     fn copy(&mut self) {
         let tiles: Vec<(u32, u32)> = (0..2)
             .filter_map(|tile| match self.tiles[tile as usize] {
@@ -150,8 +148,7 @@ impl Writer {
         if self.one_in(3) {
             let form = self.form(PLACE);
             let (at, word) = self.any_place(Space::Global(X), self.x_bytes, form.bytes);
-            // A load between the copy and the wait must not access the tile, because the copy is
-            // not complete.
+            // A load between the copy and the wait must not access the tile, because the copy is not complete.
             let registers = self.loaded(form, &format!("ld{word}"), &at);
             self.sum(&registers.into_iter().map(|register| (form.kind, register)).collect::<Vec<_>>());
         }
@@ -237,8 +234,7 @@ impl Writer {
         self.values.push((kind, old));
     }
 
-    /// Appends a load of matrices from a tile of shared memory. Only complete warps execute the
-    /// load.
+    /// Appends a load of matrices from a tile of shared memory. Only complete warps execute the load.
     fn matrix(&mut self) {
         let tiles: Vec<u32> = (0..2).filter(|&tile| self.tiles[tile as usize] == Mode::Read).collect();
         let whole = self.block / 32 * 32;

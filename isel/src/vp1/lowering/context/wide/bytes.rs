@@ -61,8 +61,7 @@ fn within(kernel: &Kernel, value: Value, sign: Sign, depth: u32) -> Range {
     }
 }
 
-/// Returns the value range of an op's result, and the signedness with which the range is to be
-/// read.
+/// Returns the value range of an op's result, and the signedness with which the range is to be read.
 fn natural(kernel: &Kernel, inst: Inst, depth: u32) -> Option<(Sign, Range)> {
     let data = &kernel.insts[inst];
     let args = kernel.args(inst);

@@ -59,8 +59,7 @@ impl Lowering<'_> {
         ordered
     }
 
-    /// If a value is not a sum of products of bytes, returns the op that computes it and the
-    /// reason.
+    /// If a value is not a sum of products of bytes, returns the op that computes it and the reason.
     fn unreadable(&self, value: Value) -> Option<(Inst, Reason)> {
         let kernel = self.kernel;
         let inst = kernel.def_inst(value).filter(|_| sum::quotient(kernel, value).is_none())?;
@@ -119,8 +118,7 @@ impl Lowering<'_> {
         })
     }
 
-    /// Returns the reason why a sum that fits the accumulator cannot be computed from the products
-    /// that VP1 has.
+    /// Returns the reason why a sum that fits the accumulator cannot be computed from the products that VP1 has.
     fn no_factors(&self, value: Value) -> Option<Reason> {
         let Quotient { sum, shift } = sum::quotient(self.kernel, value)?;
         let far = sum.terms.iter().map(|term| term.times).find(|times| !(-0x100..0x100).contains(times));

@@ -93,8 +93,7 @@ pub(in crate::vp1::lowering) fn held_between(kernel: &Kernel, inst: Inst) -> Opt
             if bytes::ordered(kernel, low, high) {
                 return Some((value, low, high));
             }
-            // The bounds are the minimum and the maximum of the same two values, which may be
-            // passed in either order.
+            // The bounds are the minimum and the maximum of the same two values, which may be passed in either order.
             let (least, most) = (args_of(Op::MinS, low)?, args_of(Op::MaxS, high)?);
             let [a, b] = least;
             (most == [a, b] || most == [b, a]).then_some((value, a, b))
@@ -141,8 +140,7 @@ pub(in crate::vp1::lowering) fn joined_difference(
     })
 }
 
-/// Returns the plan for an op that narrows wide lanes, or `None` if its bytes cannot be computed
-/// exactly.
+/// Returns the plan for an op that narrows wide lanes, or `None` if its bytes cannot be computed exactly.
 fn plan(facts: &Facts<'_>, inst: Inst) -> Option<Plan> {
     let kernel = facts.kernel;
     let (value, sign, clip) = narrowing(kernel, inst)?;

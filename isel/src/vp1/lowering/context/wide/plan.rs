@@ -1,10 +1,9 @@
-//! Plans of the instructions that compute narrowed bytes in the accumulator: a sequence of
-//! products, and the readout of their sum.
+//! Plans of the instructions that compute narrowed bytes in the accumulator: a sequence of products, and the readout of
+//! their sum.
 //!
-//! The accumulator holds 256 times a sum, which has 20 bits with its sign. A readout is one byte of
-//! sum * 2^SHIFT, saturated to 16 bits. The high byte is the sum divided by 2^(8 - SHIFT),
-//! saturated to 8 bits. If no SHIFT gives the required divisor, the sum is computed at a larger
-//! scale.
+//! The accumulator holds 256 times a sum, which has 20 bits with its sign. A readout is one byte of sum * 2^SHIFT,
+//! saturated to 16 bits. The high byte is the sum divided by 2^(8 - SHIFT), saturated to 8 bits. If no SHIFT gives the
+//! required divisor, the sum is computed at a larger scale.
 
 use arrayvec::ArrayVec;
 use halfbyte_ir::{Kernel, Op, Type, Value};
@@ -75,8 +74,7 @@ const MAX_STEPS: usize = MAX_TERMS + 1;
 const NOTHING: Operand = Operand::Number(0);
 
 impl Chain {
-    /// Returns the sequence without its last term, and this term. Returns `None` if there are no
-    /// terms.
+    /// Returns the sequence without its last term, and this term. Returns `None` if there are no terms.
     pub(crate) fn split_last(&self) -> Option<(Chain, Addend)> {
         let count = self.count.checked_sub(1)?;
         let last = *self.steps.get(count)?;
@@ -186,8 +184,7 @@ impl Facts<'_> {
             }
             _ => return None,
         };
-        // The result is between the two bytes, and so needs no saturation, unless the weight can
-        // exceed 1.
+        // The result is between the two bytes, and so needs no saturation, unless the weight can exceed 1.
         let is_right = sign == Some(Sign::U) || sign.is_none() && shift >= 8;
         let readout = Readout { sign: Sign::U, half: Half::High, round, shift: 8 - shift as i8 };
         is_right.then_some(Plan::Blend { readout, ends, weight })
@@ -295,8 +292,7 @@ impl Facts<'_> {
         Some(((count, constants), Chain { base: way.base, steps, count }))
     }
 
-    /// If the scalar unit can supply the factor of a term, returns the term as a vector times a
-    /// weight.
+    /// If the scalar unit can supply the factor of a term, returns the term as a vector times a weight.
     fn weighted(&self, term: &Term) -> Option<Weighted> {
         let Some(by) = term.by else {
             let weight = Weight::Number(term.times);
@@ -332,8 +328,7 @@ impl Term {
     }
 }
 
-/// Cost of a plan, most significant number first: instructions, registers for constants, and scale
-/// of the sum.
+/// Cost of a plan, most significant number first: instructions, registers for constants, and scale of the sum.
 type Cost = (usize, usize, u32);
 
 /// Choices for the arrangement of a sum as instructions.

@@ -1,9 +1,8 @@
-//! Analysis of values with wide lanes as quotients: sums of bytes and of products of two bytes,
-//! divided by a power of two.
+//! Analysis of values with wide lanes as quotients: sums of bytes and of products of two bytes, divided by a power of
+//! two.
 //!
-//! Wide lanes wrap, so the analysis knows a sum only modulo 2^16 or 2^32. An op such as a right
-//! shift needs the exact sum. In that case, the value range of the sum must show that it fits the
-//! lane.
+//! Wide lanes wrap, so the analysis knows a sum only modulo 2^16 or 2^32. An op such as a right shift needs the exact
+//! sum. In that case, the value range of the sum must show that it fits the lane.
 
 use std::ops::RangeInclusive;
 
@@ -56,8 +55,7 @@ impl Sum {
         Sum { number, ..Sum::default() }
     }
 
-    /// Adds a term to the sum. Returns `None` if there are too many terms or a multiplier becomes
-    /// too large.
+    /// Adds a term to the sum. Returns `None` if there are too many terms or a multiplier becomes too large.
     fn add(&mut self, term: Term) -> Option<()> {
         let same = self.terms.iter().position(|other| (other.byte, other.by) == (term.byte, term.by));
         let Some(at) = same else { return self.terms.try_push(term).ok() };
@@ -180,8 +178,7 @@ impl Quotient {
         for term in &mut self.sum.terms {
             term.times >>= common;
         }
-        // The terms are multiples of 2^common, so the bits of the constant that are dropped cannot
-        // change the quotient.
+        // The terms are multiples of 2^common, so the bits of the constant that are dropped cannot change the quotient.
         self.sum.number >>= common;
         self.shift -= common;
         self
@@ -193,8 +190,7 @@ impl Quotient {
         range.start() >> self.shift..=range.end() >> self.shift
     }
 
-    /// Returns the quotient if lanes of `bits` bits, read with the given signedness, hold it
-    /// exactly.
+    /// Returns the quotient if lanes of `bits` bits, read with the given signedness, hold it exactly.
     pub(super) fn exact(self, kernel: &Kernel, bits: u32, sign: Sign) -> Option<Quotient> {
         let all = match sign {
             Sign::U => 0..=(1 << bits) - 1,
@@ -205,8 +201,7 @@ impl Quotient {
     }
 }
 
-/// Returns a value with wide lanes as a quotient, which is right modulo 2 to the power of the lane
-/// width.
+/// Returns a value with wide lanes as a quotient, which is right modulo 2 to the power of the lane width.
 pub(super) fn quotient(kernel: &Kernel, value: Value) -> Option<Quotient> {
     Reader { kernel, left: MAX_OPS }.value(value)
 }
@@ -243,8 +238,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Returns a value with byte or wide lanes, read with the given signedness, as an exact
-    /// quotient.
+    /// Returns a value with byte or wide lanes, read with the given signedness, as an exact quotient.
     fn number(&mut self, value: Value, sign: Sign) -> Option<Quotient> {
         let kernel = self.kernel;
         let ty = kernel.ty(value);
