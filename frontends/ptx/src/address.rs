@@ -10,14 +10,11 @@ use halfbyte_isa::ptx::{Inst, Opcode, Operand};
 
 use halfbyte_isa::row::InstClass;
 
-use crate::emit::Import;
+use crate::builder::{DEPTH, Import};
 use crate::flow::loads_parameter;
+use crate::options::{MAX_BLOCK, MAX_ITEMS};
 use crate::provenance::{ParameterId, loaded};
 use crate::ssa::{Def, Val};
-use crate::{MAX_BLOCK, MAX_ITEMS};
-
-/// Maximum number of definitions that the analysis follows from a value backwards.
-const DEPTH: u32 = 48;
 
 /// Maximum number of terms in the sum of an offset.
 const TERMS: usize = 8;
@@ -245,41 +242,6 @@ impl Import<'_> {
             return None;
         }
         Some(Offset { terms: vec![Term { val, signed, scale: factor }], constant: 0 })
-    }
-
-    fn read_of(&self, number: usize, inst: &Inst, i: usize) -> Option<Val> {
-        match inst.operands.get(i) {
-            Some(&Operand::Register(reg)) => self.function.read(number, reg),
-            _ => None,
-        }
-    }
-
-    fn number_at(&self, number: usize, inst: &Inst, i: usize) -> Option<u64> {
-        match inst.operands.get(i) {
-            Some(&Operand::Number(bits)) => Some(bits),
-            _ => self.constant_of(self.read_of(number, inst, i)?),
-        }
-    }
-
-    /// Returns the constant of which a value is a copy, if any.
-    pub(crate) fn constant_of(&self, val: Val) -> Option<u64> {
-        let mut val = val;
-        for _ in 0..DEPTH {
-            let &Def::Inst(number, None) = self.function.def(val) else { return None };
-            let inst = self.function.inst(number)?;
-            let address = inst.operands.get(1).and_then(|operand| self.private_address(operand));
-            if let (Opcode::MOV_ADDRESS, Some((_, address))) = (inst.opcode, address) {
-                return Some(address);
-            }
-            if inst.opcode != Opcode::MOV {
-                return None;
-            }
-            match inst.operands.get(1) {
-                Some(&Operand::Number(bits)) => return Some(bits),
-                _ => val = self.read_of(number, inst, 1)?,
-            }
-        }
-        None
     }
 
     /// Returns the special register of which a value is a copy, if any.

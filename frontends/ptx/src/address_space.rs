@@ -9,36 +9,12 @@ use halfbyte_isa::ptx::types::Space as PtxSpace;
 use halfbyte_isa::ptx::{Base, Inst, Opcode, Operand, Var};
 
 use crate::address::Address;
-use crate::emit::Import;
+use crate::builder::{Arrays, Import, LOCAL_START};
+use crate::provenance::named;
 use crate::ssa::{Def, Function, Val};
-
-/// Address at which local memory begins in its address space.
-const LOCAL_START: u64 = 0x1000;
 
 /// Maximum number of instructions that are followed from an address backwards to find its space.
 const MAX_STEPS: u32 = 10;
-
-/// Arrays of the IR kernel for shared and local memory. `None` for a memory that the kernel does
-/// not use.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Arrays {
-    shared: Option<Value>,
-    local: Option<Value>,
-}
-
-/// Returns `.shared` or `.local` if a memory access names that space or a variable in it, else
-/// `None`.
-pub(crate) fn named(inst: &Inst) -> Option<PtxSpace> {
-    let of_base = inst.operands.iter().find_map(|operand| match operand {
-        Operand::Memory(address) => match address.base {
-            Base::Frame(_) => Some(PtxSpace::Local),
-            Base::Variable(Var { space: PtxSpace::Shared, .. }) => Some(PtxSpace::Shared),
-            _ => None,
-        },
-        _ => None,
-    });
-    of_base.or(named_space(&inst.modifiers)).filter(|space| matches!(space, PtxSpace::Shared | PtxSpace::Local))
-}
 
 /// Returns the generic address at which a space is mapped.
 fn window(space: PtxSpace) -> u64 {
@@ -71,23 +47,6 @@ impl Import<'_> {
         let align = entry.body.frame.iter().map(|variable| variable.alignment()).max().unwrap_or(1);
         let local = (bytes != 0).then(|| array(&of_item, Space::Scratch, Some(bytes.into()), align));
         self.arrays = Arrays { shared: fixed.or(open), local };
-    }
-
-    /// Returns the space and the address of a shared variable or a frame variable. Returns `None`
-    /// for other operands.
-    pub(crate) fn private_address(&self, operand: &Operand) -> Option<(PtxSpace, u64)> {
-        let (space, start, offset) = match *operand {
-            Operand::Variable { var: Var { number, space: PtxSpace::Shared }, offset } => {
-                let layout = self.function.entry.shared_layout();
-                (PtxSpace::Shared, layout.places.get(number as usize).copied()?, offset)
-            }
-            Operand::Frame { var, offset } => {
-                let (places, _) = self.function.entry.body.layout();
-                (PtxSpace::Local, LOCAL_START + u64::from(places.get(var.number as usize).copied()?), offset)
-            }
-            _ => return None,
-        };
-        Some((space, start.wrapping_add_signed(offset.into())))
     }
 
     /// Imports an instruction that computes an address in shared or local memory. Returns `false`

@@ -7,7 +7,7 @@ use halfbyte_isa::ptx::types::{Token, TypeKind};
 use halfbyte_isa::ptx::{Inst, Opcode, Operand, Reg};
 
 use crate::address::Address;
-use crate::emit::Import;
+use crate::builder::Import;
 use crate::types::{integer, of_ptx};
 
 impl Import<'_> {

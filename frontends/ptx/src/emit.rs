@@ -1,9 +1,7 @@
 //! Emission of an IR kernel from a PTX kernel, instruction by instruction.
 
-use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
-use halfbyte_ir::builder::Builder;
 use halfbyte_ir::{Block, Diagnostic, Kernel, Op, Space, Type, Value};
 use halfbyte_isa::halu::domain::Domain;
 use halfbyte_isa::object::Loc;
@@ -11,50 +9,18 @@ use halfbyte_isa::ptx::meaning::{Reader, Write, meaning};
 use halfbyte_isa::ptx::module::Entry;
 use halfbyte_isa::ptx::text::inst_text;
 use halfbyte_isa::ptx::types::{Special, Type as PtxType};
-use halfbyte_isa::ptx::{Inst, NAME, Operand, Reg, Var, template};
+use halfbyte_isa::ptx::{Inst, NAME, Reg, Var, template};
 use halfbyte_isa::row::OperandRole;
 
-use crate::address_space::Arrays;
+use crate::builder::Import;
 use crate::domain::IrBuilder;
 use crate::flow::End;
 use crate::fuse::fusable;
+use crate::options::{LineMap, Options, ir_name};
 use crate::provenance::{Parameter, ParameterError, Parameters};
-use crate::ssa::{Def, Function, Val};
+use crate::ssa::{Def, Function};
 use crate::types::{Types, integer};
-use crate::{LineMap, Options, Shape, unsupported};
-
-/// State of the import of one kernel.
-pub(crate) struct Import<'a> {
-    pub function: &'a Function<'a>,
-    pub parameters: &'a Parameters,
-    pub types: &'a Types,
-    pub shape: Shape,
-    /// Set if pointers may alias.
-    pub may_alias: bool,
-    /// Set if an instruction without a corresponding op becomes a PTX intrinsic instead of several
-    /// ops.
-    pub keeps_intrinsics: bool,
-    /// Set if products and sums that PTX permits to fuse become fused multiply-adds.
-    pub contract: bool,
-    /// Numbers of the products and sums that PTX permits the assembler to fuse.
-    pub fusable: HashSet<usize>,
-    pub code: IrBuilder,
-    /// Parameters of the IR kernel, in the order of [`Parameters::places`].
-    pub params: Vec<Value>,
-    /// Arrays of the IR kernel for shared and local memory.
-    pub arrays: Arrays,
-    /// Cache of the index values in the current block. The key is the address and the scale.
-    pub indices: HashMap<(Val, u32), Value>,
-    /// Cache of the minimum and maximum of each PTX value.
-    pub ranges: RefCell<HashMap<Val, (u64, u64)>>,
-    /// IR value of each PTX value, indexed by its number.
-    values: Vec<Option<Value>>,
-    /// Number of the current instruction.
-    pub number: usize,
-    pub errors: Vec<Diagnostic>,
-    locs: &'a [Loc],
-    places: &'a LineMap<'a>,
-}
+use crate::unsupported::unsupported;
 
 /// Converts a PTX kernel to a kernel of the IR.
 ///
@@ -66,7 +32,7 @@ pub(crate) fn kernel(
     places: &LineMap<'_>,
     options: Options,
 ) -> Result<Kernel, Vec<Diagnostic>> {
-    let standing: Vec<Diagnostic> = unsupported::unsupported(entry, locs, places).collect();
+    let standing: Vec<Diagnostic> = unsupported(entry, locs, places).collect();
     if !standing.is_empty() {
         return Err(standing);
     }
@@ -141,26 +107,8 @@ fn with_parameters_checked<T>(
         return Err(wrong.iter().map(|wrong| diagnostic(wrong, entry, locs, places)).collect());
     }
     let types = Types::new(&function, &parameters);
-    let mut import = Import {
-        function: &function,
-        parameters: &parameters,
-        types: &types,
-        shape: options.shape,
-        may_alias: options.may_alias,
-        keeps_intrinsics: options.keep,
-        contract: options.contract,
-        fusable: if options.keep || options.contract { fusable(&function) } else { HashSet::new() },
-        code: IrBuilder::new(Builder::new(crate::ir_name(&entry.name))),
-        params: Vec::new(),
-        arrays: Arrays::default(),
-        indices: HashMap::new(),
-        ranges: RefCell::new(HashMap::new()),
-        values: vec![None; function.defs.len()],
-        number: 0,
-        errors: Vec::new(),
-        locs,
-        places,
-    };
+    let fusable = if options.keep || options.contract { fusable(&function) } else { HashSet::new() };
+    let mut import = Import::new(&function, &parameters, &types, fusable, options, (locs, places));
     import.declare();
     import.declare_arrays();
     then(import)
@@ -196,7 +144,7 @@ fn diagnostic(wrong: &ParameterError, entry: &Entry, locs: &[Loc], places: &Line
     }
 }
 
-impl<'a> Import<'a> {
+impl Import<'_> {
     /// Emits the blocks in the order of the PTX kernel. If the first block has predecessors, a
     /// separate entry block branches to it.
     fn blocks(&mut self) {
@@ -237,13 +185,13 @@ impl<'a> Import<'a> {
             self.indices.clear();
             for number in of.insts.clone() {
                 self.number = number;
-                self.code.builder.set_span(self.places.span(self.loc(number)));
+                self.code.builder.set_span(self.span(number));
                 if let Some(inst) = function.inst(number) {
                     self.inst(inst);
                 }
             }
             if let Some(number) = of.ended_by {
-                self.code.builder.set_span(self.places.span(self.loc(number)));
+                self.code.builder.set_span(self.span(number));
             }
             self.end(node, of.end, &blocks);
         }
@@ -317,131 +265,10 @@ impl<'a> Import<'a> {
         let mut labels = HashMap::new();
         for label in &self.function.entry.body.labels {
             if let Some(&node) = starts.get(&(label.at as usize)) {
-                labels.entry(node).or_insert_with(|| crate::ir_name(&label.name));
+                labels.entry(node).or_insert_with(|| ir_name(&label.name));
             }
         }
         labels
-    }
-
-    fn loc(&self, number: usize) -> Loc {
-        self.locs.get(number).copied().unwrap_or_default()
-    }
-
-    /// Reports that the current instruction cannot be imported.
-    pub(crate) fn refuse(&mut self, message: impl Into<String>, expected: &str) {
-        let span = self.places.span(self.loc(self.number));
-        self.errors.push(Diagnostic::new(span, message).expected(expected));
-    }
-
-    fn set(&mut self, val: Val, value: Value) {
-        if let Some(of) = self.values.get_mut(val.0 as usize) {
-            *of = Some(value);
-        }
-    }
-
-    /// Returns a constant zero of a type.
-    fn zero(&mut self, ty: Type) -> Value {
-        if ty == Type::PTR {
-            let zero = self.code.constant(Type::I64, 0);
-            return self.code.cast(zero, ty);
-        }
-        self.code.constant(ty, 0)
-    }
-
-    /// Returns the IR value of a PTX value.
-    pub(crate) fn value(&mut self, val: Val) -> Value {
-        let val = self.function.resolve(val);
-        match self.values.get(val.0 as usize).copied().flatten() {
-            Some(value) => value,
-            None => self.zero(self.types.get(val)),
-        }
-    }
-
-    /// Returns the value of a register before the current instruction.
-    pub(crate) fn register(&mut self, reg: Reg) -> Value {
-        match self.function.read(self.number, reg) {
-            Some(val) => self.value(val),
-            None => self.code.constant(Type::I32, 0),
-        }
-    }
-
-    /// Returns the PTX value of a register operand.
-    pub(crate) fn operand_val(&self, inst: &Inst, i: usize) -> Option<Val> {
-        match inst.operands.get(i) {
-            Some(&Operand::Register(reg)) => self.function.read(self.number, reg),
-            _ => None,
-        }
-    }
-
-    /// Casts a value to a type of any width. A narrower value is zero-extended, and a wider one is
-    /// truncated.
-    pub(crate) fn convert(&mut self, value: Value, ty: Type) -> Value {
-        let (from, to) = (self.code.ty(value).bits(), ty.bits());
-        if from == to {
-            return self.code.cast(value, ty);
-        }
-        let whole = self.code.cast(value, integer(from));
-        let known = self.code.known(whole);
-        let narrow = match (known, from < to) {
-            (Some(bits), _) => self.code.constant(integer(to), bits & (u64::MAX >> (64 - to))),
-            (None, true) => self.code.op(Op::Zext, integer(to), &[whole]),
-            (None, false) => self.code.op(Op::Trunc, integer(to), &[whole]),
-        };
-        self.code.cast(narrow, ty)
-    }
-
-    /// Returns a register operand or a constant operand as a value of type `ty`.
-    pub(crate) fn operand(&mut self, inst: &Inst, i: usize, ty: Type) -> Value {
-        match inst.operands.get(i) {
-            Some(&(Operand::Register(reg) | Operand::Lanes { reg, .. })) => {
-                let value = self.register(reg);
-                self.convert(value, ty)
-            }
-            Some(&Operand::Not(reg)) => {
-                let value = self.register(reg);
-                self.code.negate(value)
-            }
-            Some(&Operand::Number(bits)) => {
-                let value = self.code.constant(integer(ty.bits()), bits & (u64::MAX >> (64 - ty.bits())));
-                self.code.cast(value, ty)
-            }
-            _ => self.zero(ty),
-        }
-    }
-
-    /// Returns the value of an operand, if it is a constant or a copy of a constant.
-    pub(crate) fn known(&self, inst: &Inst, i: usize) -> Option<u64> {
-        match inst.operands.get(i) {
-            Some(&Operand::Number(bits)) => Some(bits),
-            _ => {
-                let val = self.operand_val(inst, i)?;
-                self.constant_of(val)
-            }
-        }
-    }
-
-    /// Sets the value of a register that the current instruction writes. If the guard is false, the
-    /// register keeps its previous value.
-    pub(crate) fn define(&mut self, reg: Reg, value: Value) {
-        let Some((_, val)) = self.function.writes(self.number).find(|(written, _)| *written == reg) else { return };
-        let ty = self.types.get(val);
-        let mut value = self.convert(value, ty);
-        if let (Def::Inst(_, Some(old)), Some(guard)) =
-            (self.function.def(val), self.function.inst(self.number).and_then(|inst| inst.guard))
-        {
-            let (condition, old) = (self.register(guard.reg), self.value(*old));
-            let old = self.convert(old, ty);
-            let (yes, no) = if guard.not { (old, value) } else { (value, old) };
-            value = self.code.select(condition, yes, no);
-        }
-        self.set(val, value);
-    }
-
-    /// Sets the value of the register that is the first operand of an instruction.
-    pub(crate) fn result(&mut self, inst: &Inst, value: Value) {
-        if let Some(&(Operand::Register(reg) | Operand::Lanes { reg, .. })) = inst.operands.first() {
-            self.define(reg, value);
-        }
     }
 
     fn inst(&mut self, inst: &Inst) {

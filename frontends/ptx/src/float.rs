@@ -5,8 +5,8 @@ use halfbyte_isa::approx::Function;
 use halfbyte_isa::ptx::types::{Token, Type as PtxType};
 use halfbyte_isa::ptx::{Inst, Opcode, Operand};
 
+use crate::builder::Import;
 use crate::domain::elementary;
-use crate::emit::Import;
 use crate::types::{integer, of_ptx};
 
 impl Import<'_> {

@@ -5,8 +5,8 @@ use halfbyte_isa::halu::domain::Domain;
 use halfbyte_isa::ptx::types::{Token, Type as PtxType};
 use halfbyte_isa::ptx::{Inst, Opcode, Operand, Reg};
 
+use crate::builder::Import;
 use crate::domain::IrBuilder;
-use crate::emit::Import;
 use crate::types::{integer, of_ptx};
 
 impl Import<'_> {

@@ -32,6 +32,8 @@
 //! semantics emits ops (`domain`), so that the import and the PTX interpreter share one definition
 //! of each instruction. The import consists of these modules:
 //!
+//! * `builder` holds the state of the import of a kernel, and `emit` imports the kernel instruction
+//!   by instruction.
 //! * `inline` inlines function calls, and `expand` replaces some instructions by others.
 //! * `ssa` converts registers to values, and `types` infers their types.
 //! * `provenance` converts parameters to values and buffers.
@@ -44,6 +46,7 @@
 
 mod address;
 mod address_space;
+mod builder;
 mod collective;
 mod constant_address;
 mod copies;
@@ -57,6 +60,7 @@ mod inline;
 mod integer;
 mod loops;
 mod memory;
+mod options;
 mod provenance;
 mod special;
 mod ssa;
@@ -75,53 +79,10 @@ use halfbyte_isa::ptx::docs;
 use halfbyte_isa::ptx::module::Entry;
 use halfbyte_isa::ptx::text::{self, ParsedFile};
 use inline::{Inlined, inline};
+use options::LineMap;
 use switch::Switches;
 
-/// Maximum number of work items in a launch of an imported kernel. The import proves that indices
-/// do not wrap in launches of up to this size.
-pub const MAX_ITEMS: u32 = 1 << 26;
-
-/// Maximum number of threads per block.
-pub const MAX_BLOCK: u32 = 1024;
-
-/// Shape of the launches of a kernel, as far as it is known. A thread is a work item, and a block
-/// is a group.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Shape {
-    /// Number of blocks along x, y and z.
-    pub grid: Option<[u32; 3]>,
-    /// Number of threads per block along x, y and z.
-    pub block: Option<[u32; 3]>,
-}
-
-/// Options of an import.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Options {
-    /// Shape of the kernels' launches.
-    pub shape: Shape,
-    /// Marks every buffer as `may_alias`, for pointers that may overlap.
-    pub may_alias: bool,
-    /// Imports an arithmetic instruction without a corresponding op as a PTX intrinsic, which only
-    /// PTX targets accept. Otherwise the instruction is expanded to several ops.
-    pub keep: bool,
-    /// Fuses the products and sums that PTX permits the assembler to fuse. Otherwise the product
-    /// and the sum are both rounded, as in direct execution of the PTX. If the kernel is compiled
-    /// back to PTX, the assembler decides whether to fuse them.
-    pub contract: bool,
-}
-
-impl From<Shape> for Options {
-    fn from(shape: Shape) -> Options {
-        Options { shape, ..Options::default() }
-    }
-}
-
-impl Shape {
-    /// Returns `true` if all work items are known to lie along the x axis.
-    fn is_along_x(self) -> bool {
-        [self.grid, self.block].iter().all(|counts| matches!(counts, Some([_, 1, 1])))
-    }
-}
+pub use options::{MAX_BLOCK, MAX_ITEMS, Options, Shape, ir_name};
 
 /// Returns `true` if the file name has the extension `.ptx`.
 pub fn is_ptx(file: &str) -> bool {
@@ -389,34 +350,4 @@ fn defects(kernel: &Kernel) -> Vec<Diagnostic> {
     let found = halfbyte_ir::verify(kernel).err().unwrap_or_default();
     let message = |error: &Diagnostic| Diagnostic::new(error.span, format!("internal error of the import: {error}"));
     found.iter().map(message).collect()
-}
-
-/// Returns the IR name of a PTX kernel, in which `_` replaces every character that is not a letter
-/// or digit.
-pub fn ir_name(name: &str) -> String {
-    name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
-}
-
-/// Map from lines and columns of a text to byte positions.
-struct LineMap<'t> {
-    text: &'t str,
-    /// Byte offset of the start of each line.
-    lines: Vec<usize>,
-}
-
-impl<'t> LineMap<'t> {
-    fn new(text: &'t str) -> LineMap<'t> {
-        let breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
-        LineMap { text, lines: std::iter::once(0).chain(breaks).collect() }
-    }
-
-    /// Returns the span from `at` to the end of the instruction or of the line.
-    fn span(&self, at: Loc) -> Span {
-        let line = self.lines.get((at.line as usize).saturating_sub(1)).copied().unwrap_or(self.text.len());
-        let start = (line + (at.column as usize).saturating_sub(1)).min(self.text.len());
-        let rest = self.text.get(start..).unwrap_or_default();
-        let end = rest.find([';', '\n']).unwrap_or(rest.len());
-        let length = rest.get(..end).map_or(0, |text| text.trim_end().len());
-        Span { start: start as u32, end: (start + length) as u32 }
-    }
 }

@@ -5,8 +5,8 @@ use halfbyte_ir::{AtomicAttr, Attr, Block, IntCC, MemOrder, Op, Type, Value};
 use halfbyte_isa::ptx::Inst;
 use halfbyte_isa::ptx::meaning::{atomically, strength};
 
+use crate::builder::Import;
 use crate::collective::elements;
-use crate::emit::Import;
 use crate::types::integer;
 
 impl Import<'_> {

@@ -8,8 +8,8 @@ use halfbyte_isa::ptx::{Base, Inst, Operand, Reg};
 use halfbyte_isa::row::{InstClass, OperandRole};
 
 use crate::address::Address;
+use crate::builder::Import;
 use crate::domain::IrBuilder;
-use crate::emit::Import;
 use crate::flow::loads_parameter;
 use crate::provenance::{Origin, Parameter, is_store, loaded, reached, writes};
 use crate::ssa::Val;

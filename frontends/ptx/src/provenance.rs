@@ -15,8 +15,8 @@ use halfbyte_isa::ptx::{Base, Inst, Opcode, Operand, Reg, Var};
 use halfbyte_isa::row::{InstClass, OperandRole};
 use smallvec::SmallVec;
 
-use crate::address_space::named;
 use crate::flow::loads_parameter;
+use crate::options::ir_name;
 use crate::ssa::{Def, Function, Val};
 
 /// Number of a parameter of the IR.
@@ -554,6 +554,20 @@ pub(crate) fn loaded(inst: &Inst) -> SmallVec<[(Option<Reg>, u32, u32); 4]> {
     }
 }
 
+/// Returns `.shared` or `.local` if a memory access names that space or a variable in it, else
+/// `None`.
+pub(crate) fn named(inst: &Inst) -> Option<Space> {
+    let of_base = inst.operands.iter().find_map(|operand| match operand {
+        Operand::Memory(address) => match address.base {
+            Base::Frame(_) => Some(Space::Local),
+            Base::Variable(Var { space: Space::Shared, .. }) => Some(Space::Shared),
+            _ => None,
+        },
+        _ => None,
+    });
+    of_base.or(named_space(&inst.modifiers)).filter(|space| matches!(space, Space::Shared | Space::Local))
+}
+
 /// Returns the register that holds the address of a memory access, if any.
 pub(crate) fn address(inst: &Inst) -> Option<Reg> {
     if inst.row().class != InstClass::Memory {
@@ -623,7 +637,7 @@ fn places(function: &Function<'_>, wrong: &mut Vec<ParameterError>) -> Vec<Param
     for number in function.entry.used_variables() {
         let variable = function.entry.variables.get(number as usize).filter(|of| of.space != Space::Shared);
         let Some(variable) = variable else { continue };
-        let mut name = crate::ir_name(&variable.name);
+        let mut name = ir_name(&variable.name);
         while places.iter().any(|place| place.name == name) {
             name.push('_');
         }
@@ -635,7 +649,7 @@ fn places(function: &Function<'_>, wrong: &mut Vec<ParameterError>) -> Vec<Param
 
 /// Returns the IR name of a parameter, or of the field at an offset in it.
 fn name_of(param: &Param, offset: Option<u32>) -> String {
-    let name = crate::ir_name(&param.name);
+    let name = ir_name(&param.name);
     match offset {
         None => name,
         Some(offset) => format!("{name}_{offset}"),

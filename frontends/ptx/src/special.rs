@@ -4,7 +4,7 @@ use halfbyte_ir::{Attr, Axis, Op, Type, Value};
 use halfbyte_isa::ptx::types::{Special, SpecialGroup, Token};
 use halfbyte_isa::ptx::{Inst, Opcode, Operand, Var};
 
-use crate::emit::Import;
+use crate::builder::Import;
 
 /// Number of threads in a warp.
 const WARP: u32 = 32;

@@ -16,7 +16,7 @@ use halfbyte_isa::ptx::types::{Special, Type};
 use halfbyte_isa::ptx::{Guard, Inst, Opcode, Operand, Reg, Var};
 use halfbyte_isa::row::OperandRole;
 
-use crate::LineMap;
+use crate::options::LineMap;
 
 /// Returns a diagnostic for each read of an undefined value that may affect the results, in source order.
 pub(crate) fn uninitialised(read: &ParsedFile, places: &LineMap<'_>) -> Vec<Diagnostic> {

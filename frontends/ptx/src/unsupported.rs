@@ -7,7 +7,7 @@ use halfbyte_isa::ptx::module::Entry;
 use halfbyte_isa::ptx::types::{Space, Token};
 use halfbyte_isa::ptx::{Base, Inst, Opcode, Operand};
 
-use crate::LineMap;
+use crate::options::LineMap;
 
 /// Reports all instructions of a kernel that the IR cannot express.
 pub(crate) fn unsupported(entry: &Entry, locs: &[Loc], places: &LineMap<'_>) -> impl Iterator<Item = Diagnostic> {

@@ -6,7 +6,7 @@ use halfbyte_isa::ptx::row::{Lanes, OperandKind};
 use halfbyte_isa::ptx::types::Token;
 use halfbyte_isa::ptx::{Inst, Opcode, Operand};
 
-use crate::emit::Import;
+use crate::builder::Import;
 use crate::types::packed;
 
 impl Import<'_> {

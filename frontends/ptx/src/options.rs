@@ -1,0 +1,81 @@
+//! Options and limits of an import, and the conversion of positions and names of a PTX text to
+//! those of the IR.
+
+use halfbyte_ir::Span;
+use halfbyte_isa::object::Loc;
+
+/// Maximum number of work items in a launch of an imported kernel. The import proves that indices
+/// do not wrap in launches of up to this size.
+pub const MAX_ITEMS: u32 = 1 << 26;
+
+/// Maximum number of threads per block.
+pub const MAX_BLOCK: u32 = 1024;
+
+/// Shape of the launches of a kernel, as far as it is known. A thread is a work item, and a block
+/// is a group.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Shape {
+    /// Number of blocks along x, y and z.
+    pub grid: Option<[u32; 3]>,
+    /// Number of threads per block along x, y and z.
+    pub block: Option<[u32; 3]>,
+}
+
+/// Options of an import.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Options {
+    /// Shape of the kernels' launches.
+    pub shape: Shape,
+    /// Marks every buffer as `may_alias`, for pointers that may overlap.
+    pub may_alias: bool,
+    /// Imports an arithmetic instruction without a corresponding op as a PTX intrinsic, which only
+    /// PTX targets accept. Otherwise the instruction is expanded to several ops.
+    pub keep: bool,
+    /// Fuses the products and sums that PTX permits the assembler to fuse. Otherwise the product
+    /// and the sum are both rounded, as in direct execution of the PTX. If the kernel is compiled
+    /// back to PTX, the assembler decides whether to fuse them.
+    pub contract: bool,
+}
+
+impl From<Shape> for Options {
+    fn from(shape: Shape) -> Options {
+        Options { shape, ..Options::default() }
+    }
+}
+
+impl Shape {
+    /// Returns `true` if all work items are known to lie along the x axis.
+    pub(crate) fn is_along_x(self) -> bool {
+        [self.grid, self.block].iter().all(|counts| matches!(counts, Some([_, 1, 1])))
+    }
+}
+
+/// Returns the IR name of a PTX kernel, in which `_` replaces every character that is not a letter
+/// or digit.
+pub fn ir_name(name: &str) -> String {
+    name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
+}
+
+/// Map from lines and columns of a text to byte positions.
+pub(crate) struct LineMap<'t> {
+    text: &'t str,
+    /// Byte offset of the start of each line.
+    lines: Vec<usize>,
+}
+
+impl<'t> LineMap<'t> {
+    pub(crate) fn new(text: &'t str) -> LineMap<'t> {
+        let breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
+        LineMap { text, lines: std::iter::once(0).chain(breaks).collect() }
+    }
+
+    /// Returns the span from `at` to the end of the instruction or of the line.
+    pub(crate) fn span(&self, at: Loc) -> Span {
+        let line = self.lines.get((at.line as usize).saturating_sub(1)).copied().unwrap_or(self.text.len());
+        let start = (line + (at.column as usize).saturating_sub(1)).min(self.text.len());
+        let rest = self.text.get(start..).unwrap_or_default();
+        let end = rest.find([';', '\n']).unwrap_or(rest.len());
+        let length = rest.get(..end).map_or(0, |text| text.trim_end().len());
+        Span { start: start as u32, end: (start + length) as u32 }
+    }
+}
