@@ -249,7 +249,7 @@ mod intrinsics_in_kernels {
             ("HADD2 $d, R7, $0", "register `R7` is not allowed"),
             ("HADD2 $d, $1, $0", "`$1` is not a valid placeholder"),
             ("FROB $d, $0", "unknown instruction"),
-            ("EXIT", "an intrinsic may only compute"),
+            ("EXIT", "which an intrinsic must not do"),
         ] {
             let error = run(text, &[a], Type::I32).unwrap_err();
             assert!(error.contains(reason), "{text}: {error}");
@@ -274,7 +274,7 @@ mod intrinsics_in_kernels {
         for (text, result, reason) in [
             ("ex2.approx.f32 $d, $1", Type::F32, "$1"),
             ("cvt.rmi.f32.f32 $d, $0", Type::I8, "no register holds i8"),
-            ("cvt.rmi.f32.f32 $d, $0", Type::I1X2, "no register can hold `i1x2`"),
+            ("cvt.rmi.f32.f32 $d, $0", Type::I1X2, "no register holds i1x2"),
             ("bar.sync 0", Type::F32, "bar"),
             ("@$0 mov.b32 $d, 1", Type::F32, "$0"),
         ] {
@@ -309,8 +309,8 @@ mod intrinsics_in_kernels {
         for (target, text, result, reason) in [
             ("vp1", "add $d $0 $r7", Type::I32, "register `$r7` is not allowed"),
             ("vp1", "add $d $0 $1", Type::I32, "`$1` is not a valid placeholder"),
-            ("vp1", "add $d $0 0x1", Type::I64, "no register can hold `i64`"),
-            ("vp1", "add $d $0 0x1", Type::I1X2, "no register can hold `i1x2`"),
+            ("vp1", "add $d $0 0x1", Type::I64, "no register holds i64"),
+            ("vp1", "add $d $0 0x1", Type::I1X2, "no register holds i1x2"),
             ("vp1", "add $d $0 0x1", Type::I8X16, "must be a `$r`"),
             ("vp2", "add $d $0 0x1", Type::I32, "intrinsics of `vp2` cannot be evaluated"),
         ] {

@@ -479,11 +479,11 @@ mod tests {
             ("[1.0] x", x, "6..7: unexpected `x`; expected the end of the value"),
             ("256", a, "0..3: 256 does not fit i8; expected -128 to 255; or the bits of all lanes in 0x hexadecimal"),
             ("1.5", ParamKind::Scalar(Type::I8), "0..3: `1.5` is not a valid i8; expected an integer, -128 to 255"),
-            ("true", ParamKind::Scalar(Type::I1), "0..4: `true` is no i1; expected an integer, 0 to 1"),
+            ("true", ParamKind::Scalar(Type::I1), "0..4: `true` is not a valid i1; expected an integer, 0 to 1"),
             (
                 "[1e3]",
                 buffer(Type::I16X2),
-                "1..4: `1e3` is no i16; expected an integer, -32768 to 65535; or the bits of all lanes in 0x hexadecimal",
+                "1..4: `1e3` is not a valid i16; expected an integer, -32768 to 65535; or the bits of all lanes in 0x hexadecimal",
             ),
             ("0x+1", a, "0..4: `0x+1` is not the bits of i8x4; expected 0x0 to 0xffffffff"),
             ("zeros(+2)", x, "6..8: `+2` is invalid here; expected a number of elements"),

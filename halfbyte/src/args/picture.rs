@@ -216,7 +216,7 @@ mod tests {
         let grey = file(ColorType::Grayscale, BitDepth::Eight, (3, 1), &[1, 2, 3]);
         let error = |file: &[u8], ty, most| read(file, ty, most).unwrap_err().to_string();
         assert_eq!(error(&grey, Type::I8X4, MOST), "3 x 1 pixels of 1 bytes do not fill whole elements of i8x4");
-        assert_eq!(error(&grey, Type::I8, 2), "the picture has 3 x 1 pixels, 3 bytes; at most 2 are read");
+        assert_eq!(error(&grey, Type::I8, 2), "the picture has 3 x 1 pixels, 3 bytes; the limit is 2 bytes");
         assert_eq!(
             error(&grey, Type::F16X2, MOST),
             "a picture consists of bytes, but this is a buffer of f16x2; expected elements i8, i8x4 or i8x16"
