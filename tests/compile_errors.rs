@@ -94,7 +94,7 @@ fn names_that_no_text_could_have_are_invalid() {
         b.begin("entry", &[]);
         b.ret();
         let shown = invalid(b.finish());
-        assert!(shown.contains("is no name for a parameter"), "{name:?}: {shown}");
+        assert!(shown.contains("is not a valid parameter name"), "{name:?}: {shown}");
     }
     let mut b = Builder::new("k");
     b.scalar("a", Type::I32);

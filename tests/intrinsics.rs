@@ -109,7 +109,7 @@ fn what_is_no_intrinsic_is_refused() {
     for (intrinsic, reason) in [
         ("HADD2 $d, $0, R1", "register `R1` is not allowed"),
         ("HADD2 $d, $0, $1", "`$1` is not a valid placeholder"),
-        ("LDG $d, [$0.U32+URZ]", "an intrinsic may only compute"),
+        ("LDG $d, [$0.U32+URZ]", "LDG accesses memory or changes control flow, which an intrinsic must not do"),
         ("@!PT HADD2 $d, $0, $0", "an intrinsic cannot have a guard"),
         ("IMAD.WIDE.U32 $d, $0, $0, RZ", "does not fit this operand"),
         ("HADD9 $d, $0, $0", "unknown instruction"),

@@ -223,7 +223,7 @@ fn what_is_no_intrinsic_is_refused() {
     for (intrinsic, reason) in [
         ("add $d $0 $r1", "register `$r1` is not allowed"),
         ("add $d $0 $1", "`$1` is not a valid placeholder"),
-        ("lds $d $a0 0x0", "an intrinsic may only compute"),
+        ("lds $d $a0 0x0", "an intrinsic may use only the scalar and vector units"),
         ("vmac s rn int 0x0 hi $d s $0 s $0", "must be"),
         ("add $d $0 (slct $c0 sf $0d)", "`$0d` is not a valid placeholder"),
         ("addd $d $0 $0", "unknown instruction"),

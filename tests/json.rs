@@ -135,7 +135,8 @@ fn compile_answers_with_the_text_or_names_the_file() {
     assert_eq!(found["output"], json!({ "file": file }));
     assert!(std::fs::read(&file).unwrap().starts_with(b"\x7fELF"));
     let object = ["compile", "-", "--json", "--target", "halu", "--emit", "obj"];
-    halfbyte_on(&object, ADD.as_bytes()).fails(2, "name a file with -o FILE");
+    halfbyte_on(&object, ADD.as_bytes())
+        .fails(2, "an object file cannot be printed as JSON; write it to a file with -o FILE");
 }
 
 #[test]

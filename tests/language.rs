@@ -42,7 +42,7 @@ fn files_are_included_from_beside_and_from_no_other_place() {
     std::fs::write(path("k.hb"), TEXT.replace("mine.hb", "../mine.hb")).unwrap();
     check("k.hb").fails(1, "without `..`");
     std::fs::write(path("k.hb"), TEXT.replace("mine.hb", &path("mine.hb"))).unwrap();
-    check("k.hb").fails(1, "a path from the folder of this file");
+    check("k.hb").fails(1, "expected a path relative to the folder of this file, without `..`");
 }
 
 #[test]

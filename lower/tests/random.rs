@@ -174,6 +174,7 @@ fn packing_preserves_results() {
                             "it may overwrite bytes",
                             "the trip count",
                             "its index",
+                            "its `wide` index",
                             "the loop has no exit",
                         ];
                         assert!(known.iter().any(|known| reason.starts_with(known)), "{reason}\n{before}");

@@ -80,7 +80,7 @@ fn variables_lie_behind_the_parameters() {
 
     let message = |body: &str| run(body).unwrap_err().to_string();
     for (body, expected) in [
-        ("ld.const.b32 %r0, [c+8];", "out of bounds: byte 8 of buffer `c`, which has 8"),
+        ("ld.const.b32 %r0, [c+8];", "out of bounds: byte 8 of buffer `c`, which has 8 bytes"),
         ("ld.const.b32 %r0, [c+2];", "is misaligned"),
         ("mov.u64 %d2, c; ld.global.b32 %r0, [%d2];", "global address 0x8d04000040000000 is out of bounds"),
         ("cvta.const.u64 %d2, c; ld.const.b32 %r0, [%d2];", "c[0x0] address 0xd04000040000000 is out of bounds"),
@@ -141,7 +141,7 @@ fn bytes_of_parameters() {
     let beyond = "is out of bounds: `s` has 6 bytes";
     for (read, what) in [
         ("b32 %r0, [s+4]", beyond),
-        ("b32 %r0, [s+2]", "is at no multiple of the 4 bytes that it accesses"),
+        ("b32 %r0, [s+2]", "is misaligned: the offset must be a multiple of 4"),
         ("b8 %r0, [s+6]", beyond),
         ("b8 %r0, [s+-1]", beyond),
     ] {

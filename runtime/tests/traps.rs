@@ -140,11 +140,11 @@ fn leaving_the_text() {
     );
     assert_eq!(
         message("    BRA .-3 ;"),
-        "kernel `k`, item 0, word 0x2 `BRA .-3 ;` (test.s:3:5): branch to word -1; the kernel has 3"
+        "kernel `k`, item 0, word 0x2 `BRA .-3 ;` (test.s:3:5): branch to word -1, outside of the kernel, which has 3 words"
     );
     assert_eq!(
         message("    BRA .-2147483648 ;"),
-        "kernel `k`, item 0, word 0x2 `BRA .-2147483648 ;` (test.s:3:5): branch to word -2147483646; the kernel has 3"
+        "kernel `k`, item 0, word 0x2 `BRA .-2147483648 ;` (test.s:3:5): branch to word -2147483646, outside of the kernel, which has 3 words"
     );
 }
 

@@ -144,11 +144,11 @@ fn records_that_disagree() {
     let tiles = |code: &mut KernelCode, change: fn(&mut Tiles)| change(code.info.tiles.as_mut().unwrap());
     assert_eq!(
         refused(&|code| tiles(code, |tiles| tiles.streams[3].site.word = 40)),
-        "section `.info.k` refers to word 40; the kernel has 40 words"
+        "section `.info.k` refers to instruction word 40, but the kernel has 40 instruction words"
     );
     assert_eq!(
         refused(&|code| tiles(code, |tiles| tiles.group_branch = Some(u32::MAX - 1))),
-        "section `.info.k` refers to word 4294967294; the kernel has 40 words"
+        "section `.info.k` refers to instruction word 4294967294, but the kernel has 40 instruction words"
     );
     assert_eq!(
         refused(&|code| tiles(code, |tiles| tiles.items = 0)),

@@ -26,14 +26,14 @@ fn out_of_bounds() {
         message(1999, 2000, |_| {}),
         format!(
             "kernel `k`, item 1999, {LOAD}: load of 4 bytes at global address 0xd00100000041f3c is out of bounds: \
-             byte 7996 of buffer `x`, which has 7996"
+             byte 7996 of buffer `x`, which has 7996 bytes"
         )
     );
     assert_eq!(
         message(2000, 1234, |_| {}),
         format!(
             "kernel `k`, item 1234, {STORE}: store of 4 bytes at global address 0xd00200000101348 is out of bounds: \
-             byte 4936 of buffer `y`, which has 4936"
+             byte 4936 of buffer `y`, which has 4936 bytes"
         )
     );
     // An access that begins within a buffer and ends beyond it is out of bounds.
@@ -41,7 +41,7 @@ fn out_of_bounds() {
         message(2000, 2000, |streams| (streams[0].offset, streams[0].align) = (2, 2)),
         format!(
             "kernel `k`, item 1999, {LOAD}: load of 4 bytes at global address 0xd00100000041f3e is out of bounds: \
-             byte 7998 of buffer `x`, which has 8000"
+             byte 7998 of buffer `x`, which has 8000 bytes"
         )
     );
     // An address just before a buffer counts as beyond the end of the preceding buffer.
@@ -57,7 +57,7 @@ fn out_of_bounds() {
         message(2000, 2000, |streams| streams[0].index.constant = 4u32.wrapping_neg()),
         format!(
             "kernel `k`, item 0, {LOAD}: load of 4 bytes at global address 0xd0010010003fffc is out of bounds: \
-             byte 4294967292 of buffer `x`, which has 8000"
+             byte 4294967292 of buffer `x`, which has 8000 bytes"
         )
     );
     let backward = |streams: &mut [Stream]| {
@@ -234,7 +234,7 @@ fn past_the_end() {
         .with(halfbyte_isa::vp1::fields::BTARG, -2i64 as u64)
         .with(halfbyte_isa::vp1::fields::SLCT, halfbyte_isa::vp1::fields::ALWAYS);
     let message = fault(&format!(".word {:#010x}\n    snop", back.word()));
-    assert!(message.ends_with(": branch to word -8; the kernel has 8"), "{message}");
+    assert!(message.ends_with(": branch to word -8, outside of the kernel, which has 8 words"), "{message}");
 }
 
 #[test]

@@ -10,10 +10,10 @@ kernel @k(%y: out i32) {
 }
 ;= barrier
 ;=   case.hb:6:3, @k, for halu
-;=   items of a group meet here: it stays one op, and no access to memory is moved across it
+;=   collective operation of a group: it stays one op, and no memory access moves across it
 ;=
 ;= passes
-;=   none changes it
+;=   no pass changes it
 ;=
 ;= selection
 ;=   barrier

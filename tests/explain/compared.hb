@@ -16,9 +16,9 @@ kernel @k(%x: in i8x16, %y: in i8x16, %z: out i8x16) {
 ;=   case.hb:10:3, @k, for vp1
 ;=
 ;= passes
-;=   pack: done for a group of neighbouring work items
+;=   pack: vectorised over neighbouring work items
 ;=
 ;= selection
 ;=   %m = icmp.gt_u.i8x16 %a, %b
-;=     no instruction of its own; done in %r = select.i8x16 %m, %c, %b
+;=     no instruction of its own; merged into %r = select.i8x16 %m, %c, %b
 ;=       by select_by_comparison (isel/rules/vp1/masks.isle:50), priority 13: (Select (vector _) (Icmp $I8X16 cc x y) a b)

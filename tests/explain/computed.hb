@@ -15,11 +15,11 @@ kernel @k(%x: inout i32) {
 ;=   case.hb:9:3, @k, for halu
 ;=
 ;= passes
-;=   fold: its operands are constants, so it is computed now
+;=   fold: folded: its operands are constants
 ;=        %s = add.i32 %j, %k
 ;=     -> %s = const.i32 5
 ;=
 ;= selection
 ;=   %s = const.i32 5
-;=     no instruction of its own; done in %r = shl.i32 %a, %s
+;=     no instruction of its own; merged into %r = shl.i32 %a, %s
 ;=       by src_const (isel/rules/threads/sources.isle:8), priority 2: (const_word bits)

@@ -15,13 +15,13 @@ kernel @k(%x: in f16x2, %y: in f16x2, %z: inout f16x2) {
 ;=   case.hb:10:3, @k, for halu
 ;=
 ;= passes
-;=   contract: computed with a product in one rounding, as `contract` allows
+;=   contract: fused with a product, as `contract` allows
 ;=        %r = fsub.contract.f16x2 %c, %m
 ;=     -> %r = ffma.f16x2 %v9, %b, %c
 ;=
 ;= selection
 ;=   %0 = fneg.f16x2 %a
-;=     no instruction of its own; done in %r = ffma.f16x2 %0, %b, %c
+;=     no instruction of its own; merged into %r = ffma.f16x2 %0, %b, %c
 ;=       by half_negated (isel/rules/halu/sources.isle:15), priority 1: (Fneg _ x)
 ;=   %r = ffma.f16x2 %0, %b, %c
 ;=     by half_ffma (isel/rules/halu/half.isle:70), priority 3: (Ffma (half ty) flags a b c)
@@ -31,13 +31,13 @@ kernel @k(%x: in f16x2, %y: in f16x2, %z: inout f16x2) {
 ;= not taken
 ;=   by selection
 ;=     half_ffma_bf16_sat (isel/rules/halu/half.isle:75), priority 1
-;=       line 76: wanted (bf16_sat_flags ty flags), found ty = f16x2, flags = no modifiers
+;=       line 76: expected (bf16_sat_flags ty flags), found ty = f16x2, flags = no modifiers
 ;=   by canon
 ;=     ffma_fnegs (lower/rules/simplify.isle:405), priority 2
-;=       line 405: wanted (Fneg _ y), found `%b = load %y[%i]`
+;=       line 405: expected (Fneg _ y), found `%b = load %y[%i]`
 ;=     ffma_one (lower/rules/simplify.isle:409), priority 1
-;=       line 409: wanted (float_one), found `%b = load %y[%i]`
+;=       line 409: expected (float_one), found `%b = load %y[%i]`
 ;=     fneg_fneg (lower/rules/simplify.isle:382), priority 0
-;=       line 382: wanted (Fneg _ x), found `%a = load %x[%i]`
+;=       line 382: expected (Fneg _ x), found `%a = load %x[%i]`
 ;=     ffma_negative_zero (lower/rules/simplify.isle:412), priority 0
-;=       line 412: wanted (float_negative_zero), found `%c = load %z[%i]`
+;=       line 412: expected (float_negative_zero), found `%c = load %z[%i]`

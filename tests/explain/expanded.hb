@@ -23,28 +23,28 @@ kernel @k(%x: in i32, %y: inout i32) {
 ;=     -> %v11 = and.i32 %v8, %v10
 ;=     -> %r = add.i32 %v9, %v11
 ;=     cost: 7 instructions
-;=   gvn: the same is computed before it, and taken instead
+;=   gvn: replaced by an equal earlier value
 ;=        %v10 = const.i32 1
 ;=     -> %v6 = const.i32 1
 ;=
 ;= selection
 ;=   %0 = const.i32 1
-;=     no instruction of its own; done in %1 = shl.i32 %a, %0
+;=     no instruction of its own; merged into %1 = shl.i32 %a, %0
 ;=       by src_const (isel/rules/threads/sources.isle:8), priority 2: (const_word bits)
-;=     no instruction of its own; done in %4 = and.i32 %2, %0
+;=     no instruction of its own; merged into %4 = and.i32 %2, %0
 ;=       by src_const (isel/rules/threads/sources.isle:8), priority 2: (const_word bits)
 ;=   %1 = shl.i32 %a, %0
-;=     by int_shl (isel/rules/threads/integer.isle:58), priority 1: (Shl $I32 a n)
+;=     by int_shl (isel/rules/threads/integer.isle:60), priority 1: (Shl $I32 a n)
 ;=       %0 by src_const (isel/rules/threads/sources.isle:8)
 ;=     0006  0x00000000000000ff0000000101037819  SHF.L.U32 R3, R1, 0x1, RZ ;
 ;=   %2 = shr_u.i32 %1, %b
-;=     by int_shr_u (isel/rules/threads/integer.isle:63), priority 1: (ShrU $I32 a n)
+;=     by int_shr_u (isel/rules/threads/integer.isle:65), priority 1: (ShrU $I32 a n)
 ;=     0007  0x000000000000300300000002ff037219  SHF.R.U32.HI R3, RZ, R2, R3 ;
 ;=   %3 = shr_u.i32 %a, %b
-;=     by int_shr_u (isel/rules/threads/integer.isle:63), priority 1: (ShrU $I32 a n)
+;=     by int_shr_u (isel/rules/threads/integer.isle:65), priority 1: (ShrU $I32 a n)
 ;=     0008  0x000000000000300100000002ff017219  SHF.R.U32.HI R1, RZ, R2, R1 ;
 ;=   %4 = and.i32 %2, %0
-;=     by word_and (isel/rules/threads/integer.isle:166), priority 0: (And (bits32 ty) a b)
+;=     by word_and (isel/rules/threads/integer.isle:168), priority 0: (And (bits32 ty) a b)
 ;=       %0 by src_const (isel/rules/threads/sources.isle:8)
 ;=     0009  0x0000000000c000ff0000000103027812  LOP3 R2, R3, 0x1, RZ, 0xc0 ;
 ;=   %r = add.i32 %3, %4
@@ -54,9 +54,9 @@ kernel @k(%x: in i32, %y: inout i32) {
 ;= not taken
 ;=   by selection
 ;=     int_mad (isel/rules/halu/integer.isle:19), priority 4
-;=       line 19: wanted (Mul $I32 a b), found `%3 = shr_u.i32 %a, %b`
+;=       line 19: expected (Mul $I32 a b), found `%3 = shr_u.i32 %a, %b`
 ;=     int_add3 (isel/rules/halu/integer.isle:7), priority 3
-;=       line 7: wanted (Add $I32 a b), found `%3 = shr_u.i32 %a, %b`
+;=       line 7: expected (Add $I32 a b), found `%3 = shr_u.i32 %a, %b`
 ;=   by canon
 ;=     round_shr_u_zero (lower/rules/simplify.isle:193), priority 0
-;=       line 193: wanted (iconst 0), found `%b = load %y[%i]`
+;=       line 193: expected (iconst 0), found `%b = load %y[%i]`

@@ -14,7 +14,7 @@ kernel @k(%x: in i8x4, %y: inout i8x4) {
 ;=   case.hb:8:3, @k, for halu
 ;=
 ;= passes
-;=   none changes it
+;=   no pass changes it
 ;=
 ;= selection
 ;=   %b = shuffle.i8x4 %a, %c, [0, 5, 2, 7]
@@ -24,14 +24,14 @@ kernel @k(%x: in i8x4, %y: inout i8x4) {
 ;= not taken
 ;=   by selection, for %r = add_sat_u.i8x4 %b, %a
 ;=     lanes_shuffled (isel/rules/halu/sources.isle:64), priority 3
-;=       line 65: wanted (first_operand_only ty map), found ty = i8x4
+;=       line 65: expected (first_operand_only ty map), found ty = i8x4
 ;=   by canon
 ;=     shuffle_first (lower/rules/simplify.isle:443), priority 5
-;=       line 443: wanted (keeps_first ty lanes), found ty = i8x4
+;=       line 443: expected (keeps_first ty lanes), found ty = i8x4
 ;=     shuffle_second (lower/rules/simplify.isle:445), priority 4
-;=       line 445: wanted (keeps_second ty lanes), found ty = i8x4
+;=       line 445: expected (keeps_second ty lanes), found ty = i8x4
 ;=     shuffle_splat (lower/rules/simplify.isle:448), priority 3
-;=       line 448: wanted (Splat _ _), found `%a = load %x[%i]`
+;=       line 448: expected (Splat _ _), found `%a = load %x[%i]`
 ;=     shuffle_self (lower/rules/simplify.isle:450), priority 2
-;=       line 450: wanted x, found `%c = load %y[%i]` where x = `%a = load %x[%i]`
+;=       line 450: expected x, found `%c = load %y[%i]` where x = `%a = load %x[%i]`
 ;=     and 1 more; --all shows them

@@ -14,17 +14,17 @@ kernel @k(%x: in f16x2, %y: inout f16x2) {
 ;=   case.hb:8:3, @k, for halu
 ;=
 ;= passes
-;=   none changes it
+;=   no pass changes it
 ;=
 ;= selection
 ;=   %n = fneg.f16x2 %a
-;=     no instruction of its own; done in %r = fmul.f16x2 %n, %b
+;=     no instruction of its own; merged into %r = fmul.f16x2 %n, %b
 ;=       by half_negated (isel/rules/halu/sources.isle:15), priority 1: (Fneg _ x)
 ;=
 ;= not taken
 ;=   by canon
 ;=     fneg_fneg (lower/rules/simplify.isle:382), priority 0
-;=       line 382: wanted (Fneg _ x), found `%a = load %x[%i]`
+;=       line 382: expected (Fneg _ x), found `%a = load %x[%i]`
 ;=   by canon, for %r = fmul.f16x2 %n, %b
 ;=     fmul_fnegs (lower/rules/simplify.isle:401), priority 0
-;=       line 401: wanted (Fneg _ y), found `%b = load %y[%i]`
+;=       line 401: expected (Fneg _ y), found `%b = load %y[%i]`

@@ -53,19 +53,19 @@ kernel @k(%x: in i8x4, %n: in i8x4, %z: out i8x4) {
 ;=     by extract_word (isel/rules/threads/lanes.isle:51), priority 1: (Extract (word ty) lane v)
 ;=     000c  0x000000000000300400000018ff057819  SHF.R.U32.HI R5, RZ, 0x18, R4 ;
 ;=   %8 = shl.i8 %0, %4
-;=     by narrow_shl (isel/rules/threads/integer.isle:65), priority 2: (Shl (lanes_scalar ty) a n)
+;=     by narrow_shl (isel/rules/threads/integer.isle:67), priority 2: (Shl (lanes_scalar ty) a n)
 ;=     000d  0x0000000000c000ff0000000704097812  LOP3 R9, R4, 0x7, RZ, 0xc0 ;
 ;=     000e  0x00000000000000ff0000000902027219  SHF.L.U32 R2, R2, R9, RZ ;
 ;=   %9 = shl.i8 %1, %5
-;=     by narrow_shl (isel/rules/threads/integer.isle:65), priority 2: (Shl (lanes_scalar ty) a n)
+;=     by narrow_shl (isel/rules/threads/integer.isle:67), priority 2: (Shl (lanes_scalar ty) a n)
 ;=     000f  0x0000000000c000ff0000000707097812  LOP3 R9, R7, 0x7, RZ, 0xc0 ;
 ;=     0010  0x00000000000000ff0000000903037219  SHF.L.U32 R3, R3, R9, RZ ;
 ;=   %10 = shl.i8 %2, %6
-;=     by narrow_shl (isel/rules/threads/integer.isle:65), priority 2: (Shl (lanes_scalar ty) a n)
+;=     by narrow_shl (isel/rules/threads/integer.isle:67), priority 2: (Shl (lanes_scalar ty) a n)
 ;=     0011  0x0000000000c000ff0000000706097812  LOP3 R9, R6, 0x7, RZ, 0xc0 ;
 ;=     0012  0x00000000000000ff0000000901017219  SHF.L.U32 R1, R1, R9, RZ ;
 ;=   %11 = shl.i8 %3, %7
-;=     by narrow_shl (isel/rules/threads/integer.isle:65), priority 2: (Shl (lanes_scalar ty) a n)
+;=     by narrow_shl (isel/rules/threads/integer.isle:67), priority 2: (Shl (lanes_scalar ty) a n)
 ;=     0013  0x0000000000c000ff0000000705097812  LOP3 R9, R5, 0x7, RZ, 0xc0 ;
 ;=     0014  0x00000000000000ff0000000900007219  SHF.L.U32 R0, R0, R9, RZ ;
 ;=   %r = concat.i8x4 %8, %9, %10, %11
@@ -77,10 +77,10 @@ kernel @k(%x: in i8x4, %n: in i8x4, %z: out i8x4) {
 ;= not taken
 ;=   by canon
 ;=     shl_zero (lower/rules/simplify.isle:177), priority 1
-;=       line 177: wanted (iconst 0), found `%b = load %n[%i]`
+;=       line 177: expected (iconst 0), found `%b = load %n[%i]`
 ;=     zero_shl (lower/rules/simplify.isle:179), priority 0
-;=       line 179: wanted (iconst 0), found `%a = load %x[%i]`
+;=       line 179: expected (iconst 0), found `%a = load %x[%i]`
 ;=     shl_constants (lower/rules/idioms.isle:279), priority -10
-;=       line 279: wanted (Shl _ x (iconst j)), found `%a = load %x[%i]`
+;=       line 279: expected (Shl _ x (iconst j)), found `%a = load %x[%i]`
 ;=     shl_by_masked (lower/rules/idioms.isle:288), priority -15
-;=       line 288: wanted (And _ n (iconst k)), found `%b = load %n[%i]`
+;=       line 288: expected (And _ n (iconst k)), found `%b = load %n[%i]`

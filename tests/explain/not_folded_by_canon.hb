@@ -14,7 +14,7 @@ kernel @k(%x: in f16x2, %y: inout f16x2) {
 ;=   case.hb:9:3, @k, for halu
 ;=
 ;= passes
-;=   none changes it
+;=   no pass changes it
 ;=
 ;= selection
 ;=   %r = ffma.rm.f16x2 %a, %b, %k
@@ -25,11 +25,11 @@ kernel @k(%x: in f16x2, %y: inout f16x2) {
 ;= not taken
 ;=   by selection
 ;=     half_ffma_bf16_sat (isel/rules/halu/half.isle:75), priority 1
-;=       line 76: wanted (bf16_sat_flags ty flags), found ty = f16x2, flags = .rm
+;=       line 76: expected (bf16_sat_flags ty flags), found ty = f16x2, flags = .rm
 ;=   by canon
 ;=     ffma_negative_zero (lower/rules/simplify.isle:412), priority 0
-;=       line 413: wanted (keeps_zeros flags), found flags = .rm
+;=       line 413: expected (keeps_zeros flags), found flags = .rm
 ;=     ffma_fnegs (lower/rules/simplify.isle:405), priority 2
-;=       line 405: wanted (Fneg _ x), found `%a = load %x[%i]`
+;=       line 405: expected (Fneg _ x), found `%a = load %x[%i]`
 ;=     ffma_one (lower/rules/simplify.isle:409), priority 1
-;=       line 409: wanted (float_one), found `%b = load %y[%i]`
+;=       line 409: expected (float_one), found `%b = load %y[%i]`

@@ -15,7 +15,7 @@ kernel @k(%x: in f32, %y: in f32, %z: out f16x2) {
 ;=   case.hb:10:3, @k, for halu
 ;=
 ;= passes
-;=   none changes it
+;=   no pass changes it
 ;=
 ;= selection
 ;=   %r = concat.f16x2 %p, %q
@@ -25,7 +25,7 @@ kernel @k(%x: in f32, %y: in f32, %z: out f16x2) {
 ;= not taken
 ;=   by selection
 ;=     narrow_pair (isel/rules/halu/float.isle:57), priority 2
-;=       line 57: wanted flags, found no modifiers where flags = .rz
+;=       line 57: expected flags, found no modifiers where flags = .rz
 ;=   by canon
 ;=     concat_two (lower/rules/simplify.isle:459), priority 1
-;=       line 459: wanted whole = (concat_whole inst), found inst = `%r = concat.f16x2 %p, %q`
+;=       line 459: expected whole = (concat_whole inst), found inst = `%r = concat.f16x2 %p, %q`

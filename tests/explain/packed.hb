@@ -13,7 +13,7 @@ kernel @k(%x: in i8x4, %y: inout i8x4) {
 ;=   case.hb:8:3, @k, for vp1
 ;=
 ;= passes
-;=   pack: done for a group of neighbouring work items
+;=   pack: vectorised over neighbouring work items
 ;=        %r = add_sat_u.i8x4 %a, %b
 ;=     -> %r = add_sat_u.i8x16 %a, %b
 ;=

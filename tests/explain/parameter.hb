@@ -11,9 +11,9 @@ kernel @k(%s: i32, %y: inout i32) {
 ;=   case.hb, @k, for halu
 ;=
 ;= passes
-;=   none changes it
+;=   no pass changes it
 ;=
 ;= selection
 ;=   the parameter `%s: i32`
-;=     no instruction of its own; done in %r = add.i32 %a, %s
+;=     no instruction of its own; merged into %r = add.i32 %a, %s
 ;=       by src_param (isel/rules/halu/sources.isle:5), priority 1: (param_word offset)

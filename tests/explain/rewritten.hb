@@ -26,9 +26,9 @@ kernel @k(%x: in f16x2, %y: inout f16x2) {
 ;= not taken
 ;=   by selection
 ;=     half_fsub_relu (isel/rules/halu/half.isle:35), priority 2
-;=       line 36: wanted (relu_flags ty flags), found ty = f16x2, flags = no modifiers
+;=       line 36: expected (relu_flags ty flags), found ty = f16x2, flags = no modifiers
 ;=     half_fsub_bf16_sat (isel/rules/halu/half.isle:40), priority 1
-;=       line 41: wanted (bf16_sat_flags ty flags), found ty = f16x2, flags = no modifiers
+;=       line 41: expected (bf16_sat_flags ty flags), found ty = f16x2, flags = no modifiers
 ;=   by canon
 ;=     fsub_fneg (lower/rules/simplify.isle:397), priority 0
-;=       line 397: wanted (Fneg _ y), found `%a = load %x[%i]`
+;=       line 397: expected (Fneg _ y), found `%a = load %x[%i]`

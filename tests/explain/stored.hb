@@ -12,7 +12,7 @@ kernel @k(%x: in i32, %y: out i32) {
 ;=   case.hb:8:3, @k, for halu
 ;=
 ;= passes
-;=   none changes it
+;=   no pass changes it
 ;=
 ;= selection
 ;=   store %a, %y[%i]

@@ -11,8 +11,8 @@ kernel @k(%x: in i32, %y: out i32) {
 ;=   case.hb:6:3, @k, for halu
 ;=
 ;= passes
-;=   dce: removed, for nothing uses it
+;=   dce: removed: its result is unused
 ;=        %n = not.i32 %a
 ;=
 ;= selection
-;=   nothing is left of it
+;=   nothing remains of it

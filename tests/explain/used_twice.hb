@@ -20,7 +20,7 @@ kernel @k(%x: in i8x16, %y: in i8x16, %z: out i8x16, %w: out i8x16) {
 ;=   case.hb:13:3, @k, for vp1
 ;=
 ;= passes
-;=   pack: done for a group of neighbouring work items
+;=   pack: vectorised over neighbouring work items
 ;=
 ;= selection
 ;=   %r = select.i8x16 %j, %a, %b
@@ -36,12 +36,12 @@ kernel @k(%x: in i8x16, %y: in i8x16, %z: out i8x16, %w: out i8x16) {
 ;=
 ;= not taken
 ;=   by selection
-;=     select_by_joined (isel/rules/vp1/wide.isle:197), priority 41
-;=       line 198: wanted (used_once mask), found mask = `%j = and.i1x16 %m, %n`
-;=     select_by_difference (isel/rules/vp1/wide.isle:194), priority 40
-;=       line 194: wanted (compared_difference cc limit x y), found `%j = and.i1x16 %m, %n`
+;=     select_by_joined (isel/rules/vp1/wide.isle:199), priority 41
+;=       line 200: expected (used_once mask), found mask = `%j = and.i1x16 %m, %n`
+;=     select_by_difference (isel/rules/vp1/wide.isle:196), priority 40
+;=       line 196: expected (compared_difference cc limit x y), found `%j = and.i1x16 %m, %n`
 ;=     select_by_comparison (isel/rules/vp1/masks.isle:50), priority 13
-;=       line 50: wanted (Icmp $I8X16 cc x y), found `%j = and.i1x16 %m, %n`
+;=       line 50: expected (Icmp $I8X16 cc x y), found `%j = and.i1x16 %m, %n`
 ;=     select_zero_or (isel/rules/vp1/masks.isle:61), priority 12
-;=       line 61: wanted (const_zero), found `%a = load %x_0[%i]`
+;=       line 61: expected (const_zero), found `%a = load %x_0[%i]`
 ;=     and 2 more; --all shows them

@@ -16,7 +16,7 @@ kernel @k(%x: in i8x16, %y: in i8x16, %z: out i8x16) {
 ;=   case.hb:11:3, @k, for vp1
 ;=
 ;= passes
-;=   pack: done for a group of neighbouring work items
+;=   pack: vectorised over neighbouring work items
 ;=   legalise: the target lacks the op; computed by byte planes
 ;=        %r = trunc.i8x16 %s
 ;=     -> %v16 = trunc.i8x16 %p
@@ -35,31 +35,31 @@ kernel @k(%x: in i8x16, %y: in i8x16, %z: out i8x16) {
 ;=     -> %v29 = zext.i16x16 %v25
 ;=     -> %v30 = add.i16x16 %v28, %v29
 ;=     -> %v31 = trunc.i8x16 %v30
-;=   legalise: removed, for nothing uses it
+;=   legalise: removed: its result is unused
 ;=        %v17 = const.i16x16 8
-;=   legalise: removed, for nothing uses it
+;=   legalise: removed: its result is unused
 ;=        %v18 = shr_s.i16x16 %p, %v17
-;=   legalise: removed, for nothing uses it
+;=   legalise: removed: its result is unused
 ;=        %v19 = trunc.i8x16 %v18
-;=   legalise: removed, for nothing uses it
+;=   legalise: removed: its result is unused
 ;=        %v21 = const.i8x16 3
-;=   legalise: removed, for nothing uses it
+;=   legalise: removed: its result is unused
 ;=        %v23 = mul_hi_u.i8x16 %v16, %v20
-;=   legalise: removed, for nothing uses it
+;=   legalise: removed: its result is unused
 ;=        %v24 = mul.i8x16 %v16, %v21
-;=   legalise: removed, for nothing uses it
+;=   legalise: removed: its result is unused
 ;=        %v25 = mul.i8x16 %v19, %v20
-;=   legalise: removed, for nothing uses it
+;=   legalise: removed: its result is unused
 ;=        %v26 = zext.i16x16 %v23
-;=   legalise: removed, for nothing uses it
+;=   legalise: removed: its result is unused
 ;=        %v27 = zext.i16x16 %v24
-;=   legalise: removed, for nothing uses it
+;=   legalise: removed: its result is unused
 ;=        %v28 = add.i16x16 %v26, %v27
-;=   legalise: removed, for nothing uses it
+;=   legalise: removed: its result is unused
 ;=        %v29 = zext.i16x16 %v25
-;=   legalise: removed, for nothing uses it
+;=   legalise: removed: its result is unused
 ;=        %v30 = add.i16x16 %v28, %v29
-;=   legalise: removed, for nothing uses it
+;=   legalise: removed: its result is unused
 ;=        %v31 = trunc.i8x16 %v30
 ;=
 ;= selection
@@ -68,7 +68,7 @@ kernel @k(%x: in i8x16, %y: in i8x16, %z: out i8x16) {
 ;=     000f  0x815ad81e  vmul s rd int 0x0 lo $v11 s $v11 s $v12
 ;=     0017  0x815ad81e  vmul s rd int 0x0 lo $v11 s $v11 s $v12
 ;=   %1 = const.i8x16 -24
-;=     no instruction of its own; done in %r = mul.i8x16 %0, %1
+;=     no instruction of its own; merged into %r = mul.i8x16 %0, %1
 ;=       by src_const (isel/rules/vp1/sources.isle:8), priority 1: (const_src constant)
 ;=   %r = mul.i8x16 %0, %1
 ;=     by bytes_mul (isel/rules/vp1/bytes.isle:85), priority 10: (Mul $I8X16 a b)

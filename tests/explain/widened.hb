@@ -16,11 +16,11 @@ kernel @k(%x: in i8x16, %y: in i8x16, %z: out i8x16) {
 ;=   case.hb:8:3, @k, for vp1
 ;=
 ;= passes
-;=   pack: done for a group of neighbouring work items
-;=   legalise: the target lacks it alone, and no expansion makes it of what the target has
-;=     mul_wide_u_by_mul makes what the target lacks
+;=   pack: vectorised over neighbouring work items
+;=   legalise: the target lacks the op, and no rule replaces it by ops that the target has
+;=     mul_wide_u_by_mul yields ops that the target lacks
 ;=
 ;= selection
 ;=   %p = mul_wide_u.i8x16 %a, %b
-;=     no instruction of its own; done in %r = trunc.i8x16 %s
+;=     no instruction of its own; merged into %r = trunc.i8x16 %s
 ;=       by narrow_to_low_bits (isel/rules/vp1/wide.isle:49), priority 40: inst @ (Trunc $I8X16 _)

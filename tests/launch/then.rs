@@ -119,8 +119,8 @@ fn launches_that_are_wrong_are_refused() {
     for (then, launch, says) in [
         (json!({}), 0, "`then` is not a list of launches"),
         (one(json!(1)), 1, "is not an object"),
-        (one(json!({"hb": KERNELS, "items": 1})), 1, "has `hb`, which stands in the line alone"),
-        (one(json!({"items": 1, "then": []})), 1, "has `then`"),
+        (one(json!({"hb": KERNELS, "items": 1})), 1, "`hb` is only valid in the line itself, not in `then`"),
+        (one(json!({"items": 1, "then": []})), 1, "`then` is only valid in the line itself"),
         (one(json!({"entry": "none", "items": 1, "args": []})), 1, "no kernel `none`"),
         (one(json!({"entry": "double", "args": []})), 1, "give both `grid` and `block`"),
         (one(json!({"entry": "double", "items": 1, "args": [{"same": 1}]})), 1, "the first launch, which has 1"),
@@ -143,5 +143,8 @@ fn launches_that_are_wrong_are_refused() {
     let mut line = double();
     line["args"] = json!([{"same": 0}]);
     let error = answer(&[], &line)["error"].clone();
-    assert!(error["message"].as_str().unwrap().contains("it is for launches of `then`"), "{error}");
+    assert!(
+        error["message"].as_str().unwrap().contains("argument 0 has `same`, which is only valid in a launch of `then`"),
+        "{error}"
+    );
 }

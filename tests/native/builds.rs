@@ -53,7 +53,7 @@ fn a_folder_that_is_wrong_is_an_error_of_the_build() {
     assert!(make().is_ok());
     fs::write(folder.path().join("b.hb"), kernel).unwrap();
     let twice = make().unwrap_err().to_string();
-    assert!(twice.starts_with("kernel `k` is in ") && twice.contains("a.hb and in "), "{twice}");
+    assert!(twice.starts_with("kernel `k` is defined in ") && twice.contains("a.hb and in "), "{twice}");
     fs::write(folder.path().join("b.hb"), kernel.replace("store %i", "store %j")).unwrap();
     let wrong = make().unwrap_err().to_string();
     assert!(wrong.contains("b.hb:4") && wrong.contains("%j"), "{wrong}");

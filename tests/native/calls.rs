@@ -212,14 +212,14 @@ fn triples_are_said_to_be_wrong() {
     }
     compile("native", &[]).fails(2, "--target native: native code is an object; write `--emit obj`");
     compile("native", &["--emit", "asm"]).fails(2, "write `--emit obj`");
-    compile("native", &["--emit", "obj", "--stats"]).fails(2, "native code has none");
+    compile("native", &["--emit", "obj", "--stats"]).fails(2, "--stats is not supported for native code");
     compile("native", &["--emit", "obj", "--sm", "80"]).fails(2, "has no SM versions");
     compile("native", &["--emit", "obj", "--header", "k.txt"]).fails(2, "a header is FILE.h or FILE.rs");
     compile("native", &["--emit", "obj", "--header", "/nowhere/k.h"]).fails(2, "/nowhere/k.h");
     compile("x86_64-unknown-linux-gnu", &["--emit", "obj", "--cpu", "x86-64-v9"])
         .fails(2, "no processor or feature `x86-64-v9`");
-    compile("halu", &["--emit", "obj", "--header", "k.h"]).fails(2, "--header is for native code");
-    compile("halu", &["--emit", "obj", "--freestanding"]).fails(2, "--freestanding is for native code");
+    compile("halu", &["--emit", "obj", "--header", "k.h"]).fails(2, "--header is only valid for native code");
+    compile("halu", &["--emit", "obj", "--freestanding"]).fails(2, "--freestanding is only valid for native code");
     for more in [&["--cpu", "x86-64-v3"][..], &["--cpu", "has_fma,has_avx2"], &["--freestanding"], &["--budget", "10"]]
     {
         compile("x86_64-unknown-linux-gnu", &[&object, more].concat()).output();

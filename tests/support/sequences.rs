@@ -16,9 +16,11 @@ pub fn reason(op: Opcode) -> Option<&'static str> {
     Some(match op {
         SNOP | VNOP => "has no effect",
         MOV_SR_R | MOV_MI_R | MOV_UC_R | MOV_L_R | MOV_A_R | MOV_M_R | MOV_D_R | MOV_F_R | MOV_X_R | MOV_R_SR
-        | MOV_R_MI | MOV_R_UC | MOV_R_L | MOV_R_A | MOV_R_M | MOV_R_D | MOV_R_F | MOV_R_X => "is a move from or to",
+        | MOV_R_MI | MOV_R_UC | MOV_R_L | MOV_R_A | MOV_R_M | MOV_R_D | MOV_R_F | MOV_R_X => {
+            "an intrinsic may use `$r`, `$v`, `$c`, `$vc` and `$va` only"
+        }
         // Units other than the scalar unit write some of these flags.
-        MOV_R_C => "are read that the scalar unit does not write",
+        MOV_R_C => "that the scalar unit does not write",
         _ => return None,
     })
 }

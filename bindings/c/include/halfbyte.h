@@ -477,16 +477,7 @@ void halfbyte_ptx_free(struct halfbyte_ptx *ptx);
 // `source` ends with a zero byte; `n_args` pointers are at `args`. The memory that the kernel
 // accesses is valid, or the callback returns the valid allocations. Until the run ends, no other
 // code writes this memory, or accesses memory that the kernel writes.
-int halfbyte_ptx_run(const char *source,
-                     int n_args,
-                     const void *const *args,
-                     int bx,
-                     int by,
-                     int bz,
-                     int gx,
-                     int gy,
-                     int gz,
-                     int shared);
+int halfbyte_ptx_run(const char *source, int n_args, const void *const *args, int bx, int by, int bz, int gx, int gy, int gz, int shared);
 
 // Returns the error of this thread's last halfbyte_ptx_run, or null if that run succeeded. The
 // caller must not free the error. The error lives until the thread's next halfbyte_ptx_run.

@@ -664,7 +664,7 @@ mod tests {
             ),
             (&[(CheckKind::Check, "[[R:x]] [[R:y]]")], "`R` is given twice"),
             (&[(CheckKind::Not, "[[R:x]]")], "`not:` cannot bind `R`; expected `{{regex}}`"),
-            (&[(CheckKind::Never, "[[R:x]]")], "`never:` cannot give `R`; expected `{{regex}}`"),
+            (&[(CheckKind::Never, "[[R:x]]")], "`never:` cannot bind `R`; expected `{{regex}}`"),
             (&[(CheckKind::Check, "{{(}}")], "invalid regular expression: unclosed group"),
         ];
         for (lines, message) in table {

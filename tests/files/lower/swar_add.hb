@@ -1,4 +1,4 @@
-; test: lower ptx passes=bias,dce
+; test: lower ptx passes=swar_add,dce
 ; Bytes as half-words: their sums and differences never leave the lanes, once a number is added to both.
 kernel @butterfly(%a: in i8x4, %b: in i8x4, %y: out i16x2, %z: out i16x2) {
 ^entry:
