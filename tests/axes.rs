@@ -250,7 +250,7 @@ fn run_lines_and_calls_have_grids_and_blocks() {
         (["--grid", "2x2", "--block", "1"], "`2x2`: invalid digit"),
         (["--grid", "1,", "--block", "1"], "cannot parse integer from empty string"),
         (["--grid", "65536,65536", "--block", "1"], "more work items than 32 bits can number"),
-        (["--grid", "1", "--items", "1"], "--items stands in place of --grid and --block"),
+        (["--grid", "1", "--items", "1"], "--items cannot be combined with --grid and --block"),
     ] {
         run("halu", &shape).fails(2, message);
     }
@@ -258,6 +258,6 @@ fn run_lines_and_calls_have_grids_and_blocks() {
     // A launch of PTX must not exceed the limits that a GPU has.
     run("ptx", &["--grid", "1", "--block", "1025"]).fails(1, "exceeds the limits of a GPU");
     run("ptx", &["--grid", "1,65536", "--block", "1"]).fails(1, "exceeds the limits of a GPU");
-    run("vp1", &["--items", "8"]).fails(1, "all along x, and there is no `item_id.y`");
+    run("vp1", &["--items", "8"]).fails(1, "launches of this target are one-dimensional, so there is no `item_id.y`");
     halfbyte(&["run", "examples/axpy.hb", "--target", "halu", "--grid", "1"]).fails(2, "--block");
 }

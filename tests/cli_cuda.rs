@@ -96,7 +96,8 @@ fn without_a_driver_all_is_skipped() {
     let run = ["run", "examples/axpy.hb", "--target", "ptx", "--items", "1", "--engine", "cuda"];
     without_driver(&run, "no-such-library").fails(1, "cannot load the CUDA driver");
     without_driver(&run, "no-such-library").fails(1, "`--engine interp` needs no GPU");
-    without_driver(&["reduce", "examples/axpy.hb", "--engine", "cuda"], "no-such-library").fails(2, "no CUDA driver");
+    let reduce = ["reduce", "examples/axpy.hb", "--engine", "cuda"];
+    without_driver(&reduce, "no-such-library").fails(2, "cannot load the CUDA driver: no-such-library");
 }
 
 #[test]

@@ -144,14 +144,16 @@ fn calls_that_cannot_be_exit_with_2() {
         .fails(2, "has PTX, not machine code");
     halfbyte(&["run", "examples/axpy.hb", "--target", "vp1", "--engine", "cuda", "--items", "1"])
         .fails(2, "engine `cuda` cannot execute code for target vp1; use `--engine interp`");
-    halfbyte(&["compile", "examples/axpy.hb", "--target", "halu", "--emit", "ptx"]).fails(2, "not PTX text");
-    halfbyte(&["compile", "examples/axpy.hb", "--target", "halu", "-g"]).fails(2, "--line-info is for PTX text");
+    halfbyte(&["compile", "examples/axpy.hb", "--target", "halu", "--emit", "ptx"])
+        .fails(2, "target `halu` has machine code, not PTX");
+    halfbyte(&["compile", "examples/axpy.hb", "--target", "halu", "-g"]).fails(2, "--line-info is only valid for PTX");
     halfbyte(&["compile", "examples/axpy.hb", "--target", "ptx", "-g", "--emit", "obj"]).fails(2, "--line-info");
     halfbyte(&["compile", "examples/axpy.hb", "--target", "halu", "--passes", "fold,frob"]).fails(2, "frob");
     halfbyte(&["compile", "examples/axpy.hb", "--target", "halu", "--print-after", "frob"])
         .fails(2, "there is no step `frob`");
     halfbyte(&["compile", "examples/axpy.hb", "--target", "halu", "--emit", "mach", "--stats"]).fails(2, "--stats");
-    halfbyte(&["compile", "examples/axpy.hb", "--target", "halu", "--emit", "ir", "--time-passes"]).fails(2, "no step");
+    halfbyte(&["compile", "examples/axpy.hb", "--target", "halu", "--emit", "ir", "--time-passes"])
+        .fails(2, "`--emit ir` runs no compiler step");
     halfbyte(&["compile", "examples", "--target", "halu"]).fails(2, "examples");
     halfbyte(&["run", "examples/axpy.hb", "--target", "halu", "--items", "4294967296"]).fails(2, "4294967296");
     halfbyte(&["run", "examples/axpy.hb", "--target", "halu"]).fails(2, "--items");

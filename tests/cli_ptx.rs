@@ -55,8 +55,9 @@ fn a_trap_is_shown_in_the_text() {
 
 #[test]
 fn a_launch_is_over_blocks_of_threads() {
-    run(&["--target", "ptx", "--items", "4"]).fails(2, "--grid blocks of --block threads");
-    run(&["--target", "halu", "--grid", "4"]).fails(2, "--grid blocks of --block threads");
+    let both = "a PTX kernel needs both --grid (blocks) and --block (threads)";
+    run(&["--target", "ptx", "--items", "4"]).fails(2, both);
+    run(&["--target", "halu", "--grid", "4"]).fails(2, both);
     run(&["--target", "halu", "--grid", "4", "--block", "1025"]).fails(2, "at most 1024");
     run(&["--target", "halu", "--grid", "65537", "--block", "1024"]).fails(2, "more than 67108864");
     run(&["--target", "ptx", "--grid", "1", "--block", "32,33"]).fails(2, "at most 1024");
@@ -207,7 +208,7 @@ done: ld.param.u64 %d0, [y]; mul.wide.u32 %d1, %r0, 4; add.u64 %d2, %d0, %d1; st
             let called = run("6.3", exchange, target);
             assert_eq!(called.output(), expected, "{exchange} {target}");
             assert!(called.err.contains(warning), "{}", called.err);
-            run("6.4", exchange, target).fails(1, "needs PTX 6.3 at most; the text is for PTX 6.4 and sm_75");
+            run("6.4", exchange, target).fails(1, "needs PTX 6.3 at most, but the file is for PTX 6.4 and sm_75");
         }
     }
     run("6.3", "shfl.idx.b32 %r2, %r1, 2, 31;", "ptx").fails(1, "lane 2");
@@ -282,7 +283,7 @@ fn an_atomic_operation_on_local_memory_is_not_imported() {
                 st.global.u32 [%rd1], %r2;\nret;\n}\n";
     for target in ["ir", "halu"] {
         let called = run_text(text, &["--target", target, "--arg", "x=[0]"]);
-        assert!(called.err.contains("which no other thread reaches"), "{}", called.err);
+        assert!(called.err.contains("because no other thread accesses local memory"), "{}", called.err);
     }
 }
 

@@ -136,7 +136,7 @@ fn instructions_have_pages() {
         assert!(page.starts_with("# ") && page.to_lowercase().contains(&name.to_lowercase()), "{page}");
     }
     assert!(list.contains("HFMA2") && list.contains("vadd4"));
-    halfbyte(&["isa", "frob"]).fails(2, "there is not a valid instruction `frob`");
+    halfbyte(&["isa", "frob"]).fails(2, "there is no instruction `frob`");
     let fma = halfbyte(&["isa", "fma.rn.f16x2"]);
     assert!(fma.output().starts_with("# fma\n") && fma.out.contains(".f16x2"), "{}", fma.out);
     assert_eq!(halfbyte(&["isa", "--target", "ptx", "FMA"]).output(), fma.out);

@@ -121,12 +121,12 @@ fn reports_results_that_cannot_be_approximate() {
     for (found, message) in [
         (
             of_op("neg", "i32", "[1, 2]", "y~=[-1, -2]"),
-            "`y` has elements of type i32, which is not a floating-point type; expected `=`, or `within(f32)` after the value where they \
-             hold numbers of that type",
+            "`y` has elements of type i32, which is not a floating-point type; expected `=`, or `within(f32)` after the value if the \
+             elements contain that type",
         ),
         (
             of_op("neg", "i32", "[1, 2]", "y~=[-1, -2] within(f16)"),
-            "`y` has lanes of 32 bits, which are no f16; expected a type as wide",
+            "`y` has lanes of 32 bits, but f16 does not; expected a type as wide",
         ),
         (
             of_inst("rsqrt.approx.f64", AS_DOUBLE, "[4.0, 2.0]", "y~=[0.5, 0.7]"),

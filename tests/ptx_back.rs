@@ -126,7 +126,11 @@ fn which_way_a_free_sum_was_taken_is_said() {
     assert!(listed.out.contains("fmul.contract.f32") && listed.out.contains("fsub.contract.f32"), "{}", listed.out);
     let refused = run(&["--target", "ptx", "--contract"]);
     assert_eq!(refused.code, 2);
-    assert!(refused.err.contains("--contract is for PTX that is translated"), "{}", refused.err);
+    assert!(
+        refused.err.contains("--contract is only valid for imported PTX; direct execution rounds"),
+        "{}",
+        refused.err
+    );
 }
 
 #[test]

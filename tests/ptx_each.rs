@@ -95,7 +95,8 @@ fn a_kernel_is_run_beside_one_that_is_refused() {
         let called = mixed.run(&["--target", target, "--kernel", "paints"]);
         called.fails(1, "a surface (`suld`) is not supported");
         called.fails(1, "k.ptx:14:1");
-        mixed.run(&["--target", target]).fails(2, "k.ptx: twice; refused: paints");
+        let several = "k.ptx has several kernels; select one with --kernel: twice; refused: paints";
+        mixed.run(&["--target", target]).fails(2, several);
         let called = mixed.run(&["--target", target, "--kernel", "thrice"]);
         called.fails(2, "did you mean");
         called.fails(2, "refused: paints");

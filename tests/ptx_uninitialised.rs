@@ -101,17 +101,17 @@ fn values_that_nothing_has_written_are_found_where_they_are_observed() {
         (
             "addc.u32 %r1, 0, 0; st.global.u32 [%d1], %r1;",
             "uninitialised-carry",
-            "6: the carry flag is read here, and nothing",
+            "6: the carry flag is read before it is set",
         ),
         (
             "subc.cc.u32 %r1, 0, 0; addc.u32 %r2, 0, 0; st.global.u32 [%d1], %r2;",
             "uninitialised-carry",
-            "6: the carry flag is",
+            "6: the carry flag is read before it is set",
         ),
         (
             "setp.eq.u32 %p1, %r0, 2; @%p1 add.cc.u32 %r1, %r0, -1;\naddc.u32 %r2, 0, 0; st.global.u32 [%d1], %r2;",
             "uninitialised-carry",
-            "7: the carry flag may be read here",
+            "7: the carry flag may be read before it is set",
         ),
         (
             "add.cc.u32 %r1, %r0, -1; bar.sync 0;\naddc.u32 %r2, 0, 0; st.global.u32 [%d1], %r2;",
@@ -266,7 +266,8 @@ fn commands_warn_with_the_place() {
         assert!(called.err.contains(&shown), "{args:?}: {}", called.err);
         assert!(called.err.contains(marked), "{args:?}: {}", called.err);
         assert!(called.err.contains("warning: the carry flag is read before it is set"), "{}", called.err);
-        assert!(called.err.contains("help: write it first"), "{}", called.err);
+        assert!(called.err.contains("help: initialise the register first"), "{}", called.err);
+        assert!(called.err.contains("help: set the flag by `add.cc`"), "{}", called.err);
     }
     // `check` succeeds in spite of the warning, and the JSON object contains the warning.
     let called = halfbyte(&["check", &path, "--json"]);

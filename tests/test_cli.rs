@@ -59,7 +59,7 @@ fn each_kind_of_expectation_can_fail() {
         ("; check: IMAD", "; same: IADD3\n", "`IADD3` is not on the rest of the line"),
         ("; not: IMAD", "", "`IMAD` is in the output"),
         ("; rule: int_add3", "", "rule `int_add3` is not applied"),
-        ("; no rule: int_mad", "", "rule `int_mad` is taken"),
+        ("; no rule: int_mad", "", "rule `int_mad` is applied"),
         ("; check: IMAD", "; never: LDG\n", "`LDG` is in the output"),
         (
             "; check-dag: IMAD",

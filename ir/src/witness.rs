@@ -606,9 +606,9 @@ mod tests {
             ("[t,m: i8] (%a: $t): %r = neg.$t %a", "does not give 2 values"),
             ("(%a: i7): %r = neg.i8 %a", "is not a type"),
             ("(%a: i8): %r = neg %a", "needs its type as suffix"),
-            ("(%a: i8): %r = frob.i8 %a", "is no op"),
-            ("(%a: i8)", "a `:` stands"),
-            ("[t: @i] (%a: $t): %r = neg.$t %a", "is no class of types"),
+            ("(%a: i8): %r = frob.i8 %a", "is not an op"),
+            ("(%a: i8)", "a `:` stands between inputs and body"),
+            ("[t: @i] (%a: $t): %r = neg.$t %a", "is not a class of types"),
         ] {
             let error = witnesses(check).unwrap_err().to_string();
             assert!(error.contains(reason), "{error}");

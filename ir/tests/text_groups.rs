@@ -76,7 +76,7 @@ fn declarations_are_checked() {
             "scratch %a: i32[]: `%a` has no size; only the size of shared memory can be set at launch (a number of elements)",
         ),
         ("shared %a: ptr[4]", "shared %a: ptr[4]: `%a` is an array of pointers (an element type other than `ptr`)"),
-        ("shared %a: i32[4] align 3", "shared %a: i32[4] align 3: the alignment is 3 (a power of two up to 4096)"),
+        ("shared %a: i32[4] align 3", "shared %a: i32[4] align 3: alignment 3 (a power of two up to 4096)"),
         (
             "shared %a: i32[4]\nshared %b: i8[49137]",
             "shared %b: i8[49137]: 49153 bytes of shared memory up to the end of this array (at most 49152)",

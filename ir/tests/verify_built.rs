@@ -200,7 +200,7 @@ fn addresses() {
     assert_eq!(with(|mem| mem.scale = 0), ["`step` is 0 bytes; expected 1, 2, 4, 8, 16, 32 or 64"]);
     assert_eq!(with(|mem| mem.scale = 128), ["`step` is 128 bytes; expected 1, 2, 4, 8, 16, 32 or 64"]);
     assert_eq!(with(|mem| mem.offset = 6), ["an offset of 6 bytes in steps of 4; expected a whole number of steps"]);
-    assert_eq!(with(|mem| mem.align = 0), ["the alignment is 0; expected a power of two up to 4096"]);
+    assert_eq!(with(|mem| mem.align = 0), ["alignment 0; expected a power of two up to 4096"]);
     assert_eq!(with(|mem| mem.offset = i32::MIN), Vec::<String>::new());
 }
 

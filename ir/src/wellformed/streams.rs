@@ -90,7 +90,7 @@ impl Verifier<'_> {
             }
             _ => {
                 let expected = format!("an `in` or `out` buffer aligned to {STREAM_ALIGN}");
-                self.found(place(StreamPart::Type), format!("{name} is no stream"), expected);
+                self.found(place(StreamPart::Type), format!("{name} is not a stream"), expected);
             }
         }
         if !is_alignment(stream.align) && stream.align != stream.bytes {

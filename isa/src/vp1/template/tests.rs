@@ -275,11 +275,7 @@ fn what_does_not_fit_is_refused() {
         "`vmac2` reads `$va`, which the previous bundle does not write",
         "vec 0x2 0x4 $vc0 sf 0x0 & vmac2 s mask rn int -0x2 hi $d u $0 $1",
     );
-    with(
-        "vadd s $d $0 $t31",
-        "too many values: the result, the operands and the temporaries can together be at most 31",
-        "$t31",
-    );
+    with("vadd s $d $0 $t31", "more than 31 values: the result, the operands and `$t0` to the last temporary", "$t31");
 
     let scalar = |text: &str| refused(text, R, &[R, V]);
     assert_eq!(
@@ -304,7 +300,7 @@ fn what_does_not_fit_is_refused() {
         refused("mov $d $1", R, &[]).0,
         "`$1` is not a valid placeholder: `$d` is the result, there are no operands, `$t0`, `$t1`, ... are temporary"
     );
-    assert!(refused("mov $d 0x5", R, &[R; 31]).0.starts_with("more than 31 initial values"));
+    assert!(refused("mov $d 0x5", R, &[R; 31]).0.starts_with("more than 31 values: the result, the operands"));
     assert!(Template::parse("mov $d 0x5", R, &[]).is_ok());
 }
 
