@@ -5,7 +5,7 @@ use halfbyte::import_ptx::{Host, Shape, import};
 use halfbyte::ir::eval::{Fault, TrapKind};
 use halfbyte::ir::generate::arguments;
 use halfbyte::ir::witness::Random;
-use halfbyte::launch::{Engine, How, evaluate_within};
+use halfbyte::launch::{Engine, LaunchOptions, evaluate_within};
 use libfuzzer_sys::fuzz_target;
 
 const GRID: u32 = 2;
@@ -20,7 +20,7 @@ fuzz_target!(|text: &str| {
         let Ok(host) = Host::load("k.ptx", text, &kernel.name) else { continue };
         let before = arguments(kernel, GRID * BLOCK, &mut Random(text.len() as u64));
         let (mut expected, mut found) = (before.clone(), before);
-        let how = How { budget: BUDGET.into(), ..Engine::Interp.into() };
+        let how = LaunchOptions { budget: BUDGET.into(), ..Engine::Interp.into() };
         let text_ran = host.launch_on(how, (GRID, BLOCK), &mut expected);
         let ir_ran = evaluate_within(kernel, (GRID, BLOCK), BUDGET, &mut found);
         match (text_ran, ir_ran) {

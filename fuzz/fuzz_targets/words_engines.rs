@@ -2,7 +2,7 @@
 #![no_main]
 
 use halfbyte::abi::{Direction, Param, ParamKind, Signature, Type};
-use halfbyte::emit::Code;
+use halfbyte::emit::KernelCode;
 use halfbyte::isa::halu::{Inst, Opcode, assemble};
 use halfbyte::isa::object::{Header, KernelInfo, Loc};
 use halfbyte_fuzz::engines::{agree, load};
@@ -39,7 +39,7 @@ fuzz_target!(|data: &[u8]| {
     };
     let mut params = vec![buffer("x", Direction::In), buffer("y", Direction::InOut), buffer("z", Direction::InOut)];
     params.extend(["a", "b"].map(|name| Param { name: name.to_owned(), kind: ParamKind::Scalar(elem) }));
-    let code = Code {
+    let code = KernelCode {
         info: KernelInfo {
             signature: Signature::new("k", params).expect("names differ"),
             local_bytes: 0x20,
@@ -51,7 +51,7 @@ fuzz_target!(|data: &[u8]| {
             along_x: false,
         },
         locs: vec![Loc::default(); all.len()],
-        words: halfbyte::isa::halu::Code(all).into(),
+        words: halfbyte::isa::halu::HaluCode(all).into(),
         parts: Vec::new(),
         stats: Vec::new(),
     };

@@ -1,7 +1,7 @@
 //! VP1 instructions give the same results on the interpreter and as native code, on one thread and on several.
 #![no_main]
 
-use halfbyte::emit::Code;
+use halfbyte::emit::KernelCode;
 use halfbyte::isa::object::Loc;
 use halfbyte::isa::vp1::{Inst, Opcode};
 use halfbyte_fuzz::engines::{agree, load};
@@ -17,16 +17,16 @@ fuzz_target!(|data: &[u8]| {
     let Some((&which, rest)) = data.split_first() else { return };
     let seed = halfbyte::TARGETS.load(if which % 2 == 0 { STREAMS } else { BRIGHTEN }).expect("it is an object");
     let Some(kernel) = seed.kernels().first() else { return };
-    let Some(halfbyte::isa::vp1::Code(own)) = kernel.words().downcast_ref() else { return };
+    let Some(halfbyte::isa::vp1::Vp1Code(own)) = kernel.words().downcast_ref() else { return };
     let mut words: Vec<u32> =
         rest.as_chunks().0.iter().take(MOST).map(|&bytes| word(u32::from_le_bytes(bytes))).collect();
     // A branch target must be at a multiple of four instruction words.
     words.truncate(words.len() / 4 * 4);
     words.extend_from_slice(own);
-    let code = Code {
+    let code = KernelCode {
         info: kernel.info().clone(),
         locs: vec![Loc::default(); words.len()],
-        words: halfbyte::isa::vp1::Code(words).into(),
+        words: halfbyte::isa::vp1::Vp1Code(words).into(),
         parts: Vec::new(),
         stats: Vec::new(),
     };

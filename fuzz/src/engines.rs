@@ -3,7 +3,7 @@
 use std::num::NonZero;
 
 use halfbyte::abi::{Direction, ParamKind};
-use halfbyte::emit::{Code, write_object};
+use halfbyte::emit::{KernelCode, write_object};
 use halfbyte::isa::halu::{Inst, Opcode, assemble};
 use halfbyte::isa::object::{Header, Loc};
 use halfbyte::runtime::{Arg, Engine, Kernel, Launch, LaunchError, Program, Stats};
@@ -98,7 +98,7 @@ fn is_updated(kernel: &Kernel) -> bool {
 /// the memory before the launch and on the memory after the stores of all items. Only then is the
 /// result the same in every order of the items.
 fn is_independent(program: &Program, kernel: &Kernel, items: u32, before: &[Vec<u8>]) -> bool {
-    let Some(halfbyte::isa::halu::Code(words)) = kernel.words().downcast_ref() else { return true };
+    let Some(halfbyte::isa::halu::HaluCode(words)) = kernel.words().downcast_ref() else { return true };
     // An item can see another item's registers through a uniform register.
     let is_shared = |&word: &u128| Inst::decode(word).is_some_and(|inst| inst.opcode() == Opcode::R2UR);
     if words.iter().any(is_shared) {
@@ -145,10 +145,10 @@ fn only(program: &Program, kernel: &Kernel, words: &[u128], item: u32) -> Option
     );
     let mut all = assemble(&head).expect("it is assembly").words;
     all.extend_from_slice(words);
-    let code = Code {
+    let code = KernelCode {
         info: kernel.info().clone(),
         locs: vec![Loc::default(); all.len()],
-        words: halfbyte::isa::halu::Code(all).into(),
+        words: halfbyte::isa::halu::HaluCode(all).into(),
         parts: Vec::new(),
         stats: Vec::new(),
     };
@@ -156,6 +156,6 @@ fn only(program: &Program, kernel: &Kernel, words: &[u128], item: u32) -> Option
 }
 
 /// Returns a program with one kernel, or `None` if its object is rejected.
-pub fn load(header: &Header, code: Code) -> Option<Program> {
+pub fn load(header: &Header, code: KernelCode) -> Option<Program> {
     halfbyte::TARGETS.load(&write_object(header, &[code]).ok()?).ok()
 }

@@ -4,7 +4,7 @@ use halfbyte::ir::Kernel;
 use halfbyte::ir::eval::{Fault, TrapKind};
 use halfbyte::ir::generate::arguments;
 use halfbyte::ir::witness::Random;
-use halfbyte::launch::{Engine, How, evaluate_within, execute};
+use halfbyte::launch::{Engine, LaunchOptions, evaluate_within, execute};
 use halfbyte::pipeline::{Options, compile};
 use halfbyte::runtime::LaunchError;
 use halfbyte::{CompileError, Module, TARGETS, Target};
@@ -46,7 +46,7 @@ fn agree_on<T>(
         Engine::ALL.into_iter().filter(|engine| TARGETS.runs(*engine, options.target) && *engine != Engine::Cuda)
     {
         let mut found = args.to_vec();
-        let how = How { budget: BUDGET.into(), ..engine.into() };
+        let how = LaunchOptions { budget: BUDGET.into(), ..engine.into() };
         match (outcome, execute(loaded, how, ITEMS, &mut found)) {
             (Ok(_), Ok(_)) => assert_eq!(found, expected, "{engine}: {kernel}"),
             // The op that traps in the evaluator may have been optimised away in the compiled kernel.
