@@ -1,5 +1,5 @@
-//! Tests that `out` buffers are filled with zeros, also if the engine skips this step. After a
-//! launch, each byte that no item has written must be zero.
+//! Tests that each byte of an `out` buffer that no item writes is zero after a launch, even if the
+//! engine omits the initial zero fill because the kernel overwrites the buffer.
 
 use std::num::NonZero;
 

@@ -104,8 +104,9 @@ fn known(code: &VCode<Halu>) -> Vec<RegisterFacts> {
     known
 }
 
-/// If a chain of moves into a wide register starts at instruction `at`, assigns the words that are moved to parts of
-/// the register, and adds the redundant moves to `dead`. Returns the number of moves in the chain, or 0.
+/// If a chain of moves that fills a wide register starts at instruction `at`, places the source
+/// words directly in the parts of that register, and adds the moves that become redundant to
+/// `dead`. Returns the number of moves in the chain, or 0.
 fn chain(
     code: &VCode<Halu>,
     block: &VBlock<Halu>,

@@ -18,8 +18,8 @@ pub struct Ptx;
 pub struct PtxExtra {
     /// SM version for which the code is compiled.
     pub sm: Sm,
-    /// Maximum number of work items of a launch. In a larger launch, an address that is computed
-    /// without wrap-around would be wrong.
+    /// Maximum number of work items of a launch. The code computes some addresses in 64 bits where
+    /// the IR wraps modulo 2^32; above this number of items, the two would differ.
     pub max_items: u64,
     /// `true` if the code numbers items along x only, so that launches must be one-dimensional.
     pub along_x: bool,

@@ -108,7 +108,9 @@ impl Plan {
         }
         let mut saved: HashMap<Value, i32> = HashMap::default();
         let (mut subtracted, mut wanted) = (HashSet::default(), HashSet::default());
-        // Subtrahends that a difference of plain half-words negates anyway.
+        // Subtrahends of differences that keep plain half-words. These differences negate the
+        // subtrahend in any case, so a biased difference with the same subtrahend costs no second
+        // negation.
         for inst in insts().filter(|&inst| kernel.insts[inst].op == Op::Sub) {
             let is_word = kernel.result(inst).is_some_and(|result| plan.biases.contains_key(&result));
             subtracted.extend(kernel.args(inst).get(1).copied().filter(|_| !is_word));

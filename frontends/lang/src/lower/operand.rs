@@ -131,7 +131,7 @@ impl Lower<'_> {
         self.emit(operand, span)
     }
 
-    /// Returns an operand that has a type as an IR value.
+    /// Converts a typed operand to an IR value.
     pub(super) fn emit(&mut self, operand: Operand, span: Span) -> Lowering<Value> {
         match operand {
             Operand::Value(value) => Ok(value),

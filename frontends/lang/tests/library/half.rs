@@ -170,8 +170,9 @@ fn lanes_become_f32_and_back() {
     }
 }
 
-/// Tests complex products and an FFT butterfly. The error of each lane is at most the number of
-/// roundings that the library states, relative to the terms of the sum.
+/// Tests complex products and an FFT butterfly. The error of each lane is at most n * 2^-11 times
+/// the sum of the magnitudes of the terms, where n is the number of roundings that the library
+/// states.
 #[test]
 fn complex_numbers_multiply() {
     let mut state = 7u64;

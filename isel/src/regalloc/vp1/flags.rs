@@ -29,7 +29,8 @@ pub(super) struct Flags {
 }
 
 impl Flags {
-    /// Returns the number of the hardware register that holds a flags register.
+    /// Returns the number of the hardware register that is assigned to a virtual register, or
+    /// `None` if `reg` is not of a flags class.
     pub(super) fn number(&self, reg: VReg) -> Option<u8> {
         self.numbers.get(reg.0 as usize).copied().filter(|&number| number != NONE)
     }
@@ -65,8 +66,8 @@ pub(super) fn place(code: &VCode<Vp1>, flow: &Flow, liveness: &Liveness) -> Resu
     for (rank, block) in flow.blocks(code) {
         walk.block = flow.index(rank);
         walk.taken = [[None; COUNT as usize]; 2];
-        // `left` counts the reads of each register that follow in the block. Being live out of the
-        // block counts as one read.
+        // `remaining_reads` counts, for each register, the reads that follow in the block. Being
+        // live out of the block counts as one read.
         let read = |access: Access, reg: VReg| match access {
             Access::Use => Some(reg),
             Access::UpdateInPlace(old) => Some(old),

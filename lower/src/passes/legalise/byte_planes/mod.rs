@@ -339,7 +339,8 @@ impl Maker<'_, '_, '_, '_> {
         }
     }
 
-    /// Computes a truncation of a value that was clamped to the range of a byte, by one saturating narrowing.
+    /// Replaces a clamp to the range of a byte and the following truncation by a saturating
+    /// narrowing (32-bit lanes take two). Returns `None` if `value` is not such a clamp.
     fn clamped(&mut self, value: Value) -> Option<Value> {
         let (op, number) = clamp(self.kernel(), value)?;
         let mut draft = Vec::new();
