@@ -9,7 +9,7 @@ fuzz_target!(|text: &str| match TestFile::read("fuzzed.hb", text) {
     Ok(file) => {
         let outcome = file.run();
         let _ = file.report(&outcome).map(|report| report.to_string());
-        let renewed = file.blessed(&outcome);
+        let renewed = file.updated_text(&outcome);
         assert_eq!(renewed.as_deref().and_then(renew), None, "{text}");
     }
     Err(report) => drop(report.to_string()),
@@ -18,5 +18,5 @@ fuzz_target!(|text: &str| match TestFile::read("fuzzed.hb", text) {
 /// Returns the text of the tests with updated expected outputs, or `None` if no output differs.
 fn renew(text: &str) -> Option<String> {
     let file = TestFile::read("fuzzed.hb", text).unwrap_or_else(|report| panic!("{report}\n{text}"));
-    file.blessed(&file.run())
+    file.updated_text(&file.run())
 }

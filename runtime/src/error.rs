@@ -87,7 +87,7 @@ pub enum LaunchError {
     },
     /// Two parameters share memory, and one of them is written without `may_alias`.
     #[error(
-        "arguments `{first}` and `{second}` of kernel `{kernel}` overlap; `{unique}` is written and not declared `may_alias`"
+        "arguments `{first}` and `{second}` of kernel `{kernel}` overlap, but `{unique}` is written without `may_alias`"
     )]
     Unique {
         /// Name of the kernel.

@@ -87,9 +87,9 @@ fn rejects_aliases_without_may_alias() {
     let (mut x, mut y, mut z) = ([0; 8], [0; 8], [0; 8]);
     let at = |of, offset| Arg::Alias { of, offset };
     let found = message(&may_not, &mut [at(1, 0), Arg::Buffer(&mut y), Arg::Buffer(&mut z)]);
-    assert_eq!(found, "arguments `x` and `y` of kernel `k` overlap; `y` is written and not declared `may_alias`");
+    assert_eq!(found, "arguments `x` and `y` of kernel `k` overlap, but `y` is written without `may_alias`");
     let found = message(&may, &mut [Arg::Buffer(&mut x), at(0, 0), at(0, 4)]);
-    assert_eq!(found, "arguments `x` and `z` of kernel `k` overlap; `z` is written and not declared `may_alias`");
+    assert_eq!(found, "arguments `x` and `z` of kernel `k` overlap, but `z` is written without `may_alias`");
     let found = message(&may, &mut [at(1, 9), Arg::Buffer(&mut y), Arg::Buffer(&mut z)]);
     assert_eq!(found, "argument `x` of kernel `k` is the address of byte 9 of `y`, which has 8 bytes");
     let found = message(&may, &mut [at(1, 2), Arg::Buffer(&mut y), Arg::Buffer(&mut z)]);
