@@ -28,8 +28,7 @@
 // library. A library supports all programs that were compiled with a header of the same version.
 #define HALFBYTE_ABI_VERSION 1
 
-// Kind of an argument: a value. `data` points to as many bytes as the parameter has, low byte
-// first.
+// Kind of an argument: a value. `data` points to as many bytes as the parameter has, low byte first.
 #define HALFBYTE_ARG_VALUE 0
 
 // Kind of an argument: read-only memory.
@@ -39,8 +38,7 @@
 // argument. The launch fills an `out` buffer with zeros.
 #define HALFBYTE_ARG_BUFFER 2
 
-// Kind of an argument: an address in the memory of another argument, byte `offset` of argument
-// `of`.
+// Kind of an argument: an address in the memory of another argument, byte `offset` of argument `of`.
 #define HALFBYTE_ARG_ALIAS 3
 
 // Engine: the interpreter, which runs one work item after another on the caller's thread.
@@ -68,8 +66,7 @@
 // Limit: number of work items of a launch.
 #define HALFBYTE_LIMIT_ITEMS 5
 
-// Limit: number of instructions and backward branches that all work items of a launch execute
-// together.
+// Limit: number of instructions and backward branches that all work items of a launch execute together.
 #define HALFBYTE_LIMIT_WORK 6
 
 // Limit: memory in bytes that the whole process uses, on systems that report it.
@@ -85,8 +82,7 @@
 typedef enum halfbyte_status {
   // The call succeeded.
   HALFBYTE_STATUS_OK = 0,
-  // An argument of the call is invalid: a null pointer, an invalid length, or an unknown
-  // constant.
+  // An argument of the call is invalid: a null pointer, an invalid length, or an unknown constant.
   HALFBYTE_STATUS_INVALID_ARGUMENT = 1,
   // A source text has errors.
   HALFBYTE_STATUS_PARSE = 2,
@@ -123,8 +119,7 @@ typedef struct halfbyte_module halfbyte_module;
 // Object file with the machine code of kernels.
 typedef struct halfbyte_object halfbyte_object;
 
-// Options of compilations and launches. A null pointer means the options that halfbyte_options_new
-// creates.
+// Options of compilations and launches. A null pointer means the options that halfbyte_options_new creates.
 typedef struct halfbyte_options halfbyte_options;
 
 // Kernels of a loaded object, which can be launched.
@@ -149,8 +144,7 @@ typedef void (*halfbyte_print)(void *user, const char *text);
 
 // Argument of a launch.
 typedef struct halfbyte_arg {
-  // Kind of the argument: HALFBYTE_ARG_VALUE, HALFBYTE_ARG_IN, HALFBYTE_ARG_BUFFER or
-  // HALFBYTE_ARG_ALIAS.
+  // Kind of the argument: HALFBYTE_ARG_VALUE, HALFBYTE_ARG_IN, HALFBYTE_ARG_BUFFER or HALFBYTE_ARG_ALIAS.
   uint32_t kind;
   // Index of the argument that owns the memory, if this argument is an alias.
   uint32_t of;
@@ -176,10 +170,9 @@ typedef struct halfbyte_stats {
   uint64_t bytes_out;
 } halfbyte_stats;
 
-// Callback that finds the allocation that contains an address. It returns true and stores the
-// start and the size of the allocation, or it returns false. Every thread that runs a kernel may
-// call it. If the options permit several threads, several may call it at once. Each run calls it
-// once or a few times for each allocation.
+// Callback that finds the allocation that contains an address. It returns true and stores the start and the size of
+// the allocation, or it returns false. Every thread that runs a kernel may call it. If the options permit several
+// threads, several may call it at once. Each run calls it once or a few times for each allocation.
 typedef bool (*halfbyte_ptx_bounds)(void *user, uint64_t address, uint64_t *start, uint64_t *bytes);
 
 #ifdef __cplusplus
@@ -225,8 +218,7 @@ const char *halfbyte_error_file(const struct halfbyte_error *error);
 // As halfbyte_error_status.
 uint32_t halfbyte_error_line(const struct halfbyte_error *error);
 
-// Returns the column of the error in characters, counted from 1, or 0 if the error has no
-// position.
+// Returns the column of the error in characters, counted from 1, or 0 if the error has no position.
 //
 // The caller promises:
 // As halfbyte_error_status.
@@ -238,8 +230,7 @@ uint32_t halfbyte_error_column(const struct halfbyte_error *error);
 // As halfbyte_error_status.
 void halfbyte_error_free(struct halfbyte_error *error);
 
-// Returns the launch shape of `count` work items along x, for kernels whose work items do not
-// synchronise.
+// Returns the launch shape of `count` work items along x, for kernels whose work items do not synchronise.
 struct halfbyte_shape halfbyte_items(uint32_t count);
 
 // Parses a text. If `file` ends in `.ptx`, the text is PTX, and its kernels are imported.
@@ -281,12 +272,11 @@ enum halfbyte_status halfbyte_module_compile(const struct halfbyte_module *modul
                                              struct halfbyte_object **out,
                                              struct halfbyte_error **error);
 
-// Returns the address of the bytes of an object, and stores their number in `length`. The bytes
-// live as long as the object. For null, returns null and stores 0.
+// Returns the address of the bytes of an object, and stores their number in `length`. The bytes live as long as the
+// object. For null, returns null and stores 0.
 //
 // The caller promises:
-// `object` is null, or a valid handle that has not been freed; `length` is null or valid for a
-// write.
+// `object` is null, or a valid handle that has not been freed; `length` is null or valid for a write.
 const uint8_t *halfbyte_object_bytes(const struct halfbyte_object *object, size_t *length);
 
 // Frees an object.
@@ -316,34 +306,30 @@ void halfbyte_options_free(struct halfbyte_options *options);
 // `options` is a valid handle that has not been freed.
 enum halfbyte_status halfbyte_options_set_engine(struct halfbyte_options *options, uint32_t engine, uint32_t threads);
 
-// Sets the limit with the number `limit`, one of the HALFBYTE_LIMIT constants. UINT64_MAX disables
-// the limit.
+// Sets the limit with the number `limit`, one of the HALFBYTE_LIMIT constants. UINT64_MAX disables the limit.
 //
 // The caller promises:
 // `options` is a valid handle that has not been freed.
 enum halfbyte_status halfbyte_options_set_limit(struct halfbyte_options *options, uint32_t limit, uint64_t value);
 
-// Enables the detection of races and of reads of uninitialised shared memory in directly executed
-// PTX.
+// Enables the detection of races and of reads of uninitialised shared memory in directly executed PTX.
 //
 // The caller promises:
 // `options` is a valid handle that has not been freed.
 enum halfbyte_status halfbyte_options_set_races(struct halfbyte_options *options, bool races);
 
-// Sets the callback for the output of `vprintf` in PTX kernels. Null means output to standard
-// error.
+// Sets the callback for the output of `vprintf` in PTX kernels. Null means output to standard error.
 //
 // The caller promises:
-// `options` is a valid handle that has not been freed. `print` may be called with `user` from
-// every thread that launches with the options.
+// `options` is a valid handle that has not been freed. `print` may be called with `user` from every thread that
+// launches with the options.
 enum halfbyte_status halfbyte_options_set_print(struct halfbyte_options *options, halfbyte_print print, void *user);
 
-// Sets the token that cancels all calls with these options. Null removes the token. The token may
-// be freed before the options.
+// Sets the token that cancels all calls with these options. Null removes the token. The token may be freed before the
+// options.
 //
 // The caller promises:
-// `options` is a valid handle that has not been freed; `cancel` is null, or a valid handle that
-// has not been freed.
+// `options` is a valid handle that has not been freed; `cancel` is null, or a valid handle that has not been freed.
 enum halfbyte_status halfbyte_options_set_cancel(struct halfbyte_options *options, const struct halfbyte_cancel *cancel);
 
 // Creates a token that can cancel calls.
@@ -371,9 +357,8 @@ enum halfbyte_status halfbyte_program_load(const uint8_t *object,
                                            struct halfbyte_program **out,
                                            struct halfbyte_error **error);
 
-// Compiles a module and loads the object, as halfbyte_module_compile and halfbyte_program_load do.
-// In addition, errors of launches quote the source line. The module may be freed before the
-// program.
+// Compiles a module and loads the object, as halfbyte_module_compile and halfbyte_program_load do. In addition, errors
+// of launches quote the source line. The module may be freed before the program.
 //
 // The caller promises:
 // As halfbyte_module_compile.
@@ -397,16 +382,14 @@ size_t halfbyte_program_kernels(const struct halfbyte_program *program);
 // As halfbyte_program_kernels.
 const char *halfbyte_program_kernel(const struct halfbyte_program *program, size_t number);
 
-// Launches the kernel with the given name. The arguments are in the order of its parameters. If a
-// launch fails after it began, the contents of the memory that the kernel may write are
-// unspecified.
+// Launches the kernel with the given name. The arguments are in the order of its parameters. If a launch fails after
+// it began, the contents of the memory that the kernel may write are unspecified.
 //
 // The caller promises:
-// `program` and `options` are valid handles that have not been freed, or `options` is null;
-// `kernel` ends with a zero byte; `count` arguments are at `args`, and the bytes of each argument
-// are valid. Until the launch ends, no other code writes the bytes of an argument, or accesses the
-// bytes of an argument that the kernel may write. `stats` and `error` are null or valid for
-// writes.
+// `program` and `options` are valid handles that have not been freed, or `options` is null; `kernel` ends with a zero
+// byte; `count` arguments are at `args`, and the bytes of each argument are valid. Until the launch ends, no other
+// code writes the bytes of an argument, or accesses the bytes of an argument that the kernel may write. `stats` and
+// `error` are null or valid for writes.
 enum halfbyte_status halfbyte_program_launch(const struct halfbyte_program *program,
                                              const char *kernel,
                                              struct halfbyte_shape shape,
@@ -457,38 +440,34 @@ enum halfbyte_status halfbyte_ptx_launch(const struct halfbyte_ptx *ptx,
 // `ptx` is null, or a valid handle that has not been freed.
 void halfbyte_ptx_free(struct halfbyte_ptx *ptx);
 
-// Runs the first kernel of a zero-terminated PTX text over `gx * gy * gz` blocks of `bx * by * bz`
-// threads, with `shared` bytes of dynamic shared memory. `args[i]` is the value of parameter `i`:
-// a pointer of the process, or a number in the low bytes. Parameters of more than eight bytes are
-// not supported. Returns HALFBYTE_STATUS_OK or the status of the error. halfbyte_ptx_last_error
-// returns the details of the error.
+// Runs the first kernel of a zero-terminated PTX text over `gx * gy * gz` blocks of `bx * by * bz` threads, with
+// `shared` bytes of dynamic shared memory. `args[i]` is the value of parameter `i`: a pointer of the process, or a
+// number in the low bytes. Parameters of more than eight bytes are not supported. Returns HALFBYTE_STATUS_OK or the
+// status of the error. halfbyte_ptx_last_error returns the details of the error.
 //
-// Each text is parsed once and cached. Variables of a text keep their values between runs, until
-// halfbyte_ptx_reset. If the cache is full, the least recently used texts are evicted, except
-// texts whose variables a kernel has written.
+// Each text is parsed once and cached. Variables of a text keep their values between runs, until halfbyte_ptx_reset.
+// If the cache is full, the least recently used texts are evicted, except texts whose variables a kernel has written.
 //
-// Accesses are checked against the allocations that the callback of halfbyte_ptx_set_bounds
-// returns. Without the callback THEY ARE NOT CHECKED, except for alignment and the first page of
-// addresses: an invalid access of a kernel then has undefined behaviour. Memory that instructions
-// access through generic addresses must not lie from 0x1000000000 up to 0x5000000000, because
-// these generic addresses denote local and shared memory.
+// Accesses are checked against the allocations that the callback of halfbyte_ptx_set_bounds returns. Without the
+// callback THEY ARE NOT CHECKED, except for alignment and the first page of addresses: an invalid access of a kernel
+// then has undefined behaviour. Memory that instructions access through generic addresses must not lie from
+// 0x1000000000 up to 0x5000000000, because these generic addresses denote local and shared memory.
 //
 // The caller promises:
-// `source` ends with a zero byte; `n_args` pointers are at `args`. The memory that the kernel
-// accesses is valid, or the callback returns the valid allocations. Until the run ends, no other
-// code writes this memory, or accesses memory that the kernel writes.
+// `source` ends with a zero byte; `n_args` pointers are at `args`. The memory that the kernel accesses is valid, or
+// the callback returns the valid allocations. Until the run ends, no other code writes this memory, or accesses memory
+// that the kernel writes.
 int halfbyte_ptx_run(const char *source, int n_args, const void *const *args, int bx, int by, int bz, int gx, int gy, int gz, int shared);
 
 // Returns the error of this thread's last halfbyte_ptx_run, or null if that run succeeded. The
 // caller must not free the error. The error lives until the thread's next halfbyte_ptx_run.
 const struct halfbyte_error *halfbyte_ptx_last_error(void);
 
-// Sets the callback that finds allocations, for all runs that begin later. Null disables the
-// checks.
+// Sets the callback that finds allocations, for all runs that begin later. Null disables the checks.
 //
 // The caller promises:
-// Every thread may call `find` with `user` at any time, until the callback is replaced and the
-// earlier runs have ended. The allocations that it returns stay valid until the run ends.
+// Every thread may call `find` with `user` at any time, until the callback is replaced and the earlier runs have
+// ended. The allocations that it returns stay valid until the run ends.
 void halfbyte_ptx_set_bounds(halfbyte_ptx_bounds find, void *user);
 
 // Sets the options of all runs that begin later: engine, limits, cancellation and output. The
@@ -498,8 +477,7 @@ void halfbyte_ptx_set_bounds(halfbyte_ptx_bounds find, void *user);
 // `options` is null, or a valid handle that has not been freed.
 void halfbyte_ptx_set_options(const struct halfbyte_options *options);
 
-// Removes all cached texts and the contents of their variables. Runs that have begun are not
-// affected.
+// Removes all cached texts and the contents of their variables. Runs that have begun are not affected.
 void halfbyte_ptx_reset(void);
 
 #ifdef __cplusplus
