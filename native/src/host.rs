@@ -2,7 +2,7 @@
 //! a GPU.
 //!
 //! Only this module lets kernels access memory that was not passed as a slice. Its entry point
-//! ([`Kernel::launch_on_host`](crate::ptx::Kernel::launch_on_host)) is `unsafe`. Accesses are
+//! (`Kernel::launch_on_host`) is `unsafe`. Accesses are
 //! bounds-checked if the caller describes its allocations.
 
 use std::cell::RefCell;

@@ -23,7 +23,7 @@ pub mod constants {
     pub use super::reduce::{TWO_BY_PI, WORDS};
     pub use super::series::{BY_FACTORIAL, BY_ODD, HALF_PI, LN_2, QUARTER_PI, TWO_BY_LN_2};
 
-    /// Number of terms of a series in f64 and in double-double arithmetic ([`Pair`]).
+    /// Number of terms of a series in f64 and in double-double arithmetic.
     pub const TERMS: [usize; 2] = [<f64 as super::Real>::TERMS, <super::Pair as super::Real>::TERMS];
 }
 

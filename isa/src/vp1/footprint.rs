@@ -79,7 +79,7 @@ impl Locations {
         set
     }
 
-    /// Returns the location numbers in the set, all below [`Locations::PLACES`].
+    /// Returns the location numbers in the set, all below the number of locations.
     pub fn numbers(self) -> impl Iterator<Item = u8> {
         [0u8, 64, 128, 192].into_iter().zip(self.0).flat_map(|(first, word)| {
             let next = |rest: &u64| Some(rest & rest.wrapping_sub(1)).filter(|&rest| rest != 0);

@@ -5,7 +5,7 @@
 //!   words. Bytes known to be zero, as after LDG.U8, are not extended again.
 //! * Bitwise logic ([`logic`]): LOP3 computes any function of three words, so a tree of LOP3 over three words becomes
 //!   one LOP3.
-//! * Sums ([`sums`]): IADD3 absorbs another sum, a product (as IMAD) or a shift (as LEA), if the operand has no other
+//! * Sums (`sums`): IADD3 absorbs another sum, a product (as IMAD) or a shift (as LEA), if the operand has no other
 //!   use.
 //!
 //! Instructions are combined only within a block, so that no live range grows beyond its block. Instructions whose
