@@ -15,10 +15,10 @@ use thiserror::Error;
 ///
 /// # #[cfg(feature = "parallel")]
 /// # {
-/// let pool = halfbyte_runtime::ThreadPool::new(NonZero::new(2).unwrap())?;
+/// let pool = halfbyte_native::threads::ThreadPool::new(NonZero::new(2).unwrap())?;
 /// assert_eq!(pool.threads(), 2);
 /// # }
-/// # Ok::<(), halfbyte_runtime::ThreadPoolError>(())
+/// # Ok::<(), halfbyte_native::threads::ThreadPoolError>(())
 /// ```
 pub struct ThreadPool(
     #[cfg(feature = "parallel")] rayon::ThreadPool,
