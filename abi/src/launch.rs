@@ -33,7 +33,7 @@ pub fn group_size(items: u32) -> u32 {
 /// Maximum number of buffers of a launch, including the variables of the kernel's module.
 pub const MAX_BUFFERS: usize = 1 << 18;
 
-/// Lowest address of the slots, the address ranges of which each holds one buffer.
+/// Lowest address of the slots. A slot is an address range that holds one buffer.
 ///
 /// The base addresses in the first [`SPREAD`] slots are 13 * 2^56 plus less than 2^56. Consider a sum of up to 16 base
 /// addresses, each added or subtracted. The sum lies in a slot only if the additions exceed the subtractions by exactly

@@ -39,7 +39,7 @@ This page compares the code size of cooperative kernels of halfbyte with that of
 the table is `halfbyte (CUDA)`, in machine instructions of ptxas 13.5, up to the last `EXIT`. The
 first number of a cell is for a kernel of `examples/groups`, compiled by halfbyte. The second number
 is for the same algorithm in CUDA C++ (`examples/groups/cuda`), compiled by NVRTC 13.5. If the CUDA
-kernel has a fixed block size, halfbyte compiles its kernel for this block size with `--block`. The
+kernel has a fixed block size, `--block` compiles the halfbyte kernel for the same block size. The
 command `cargo bench --bench ptx -- --groups --write` writes this page.
 
 ";

@@ -133,7 +133,7 @@ fn addresses() {
 /// The kernel reads all special registers that depend on the item's position or on the launch. Blocks and grids have
 /// several axes. A row of native code holds several sequences of items along x.
 #[test]
-fn axes() {
+fn special_registers_have_the_values_of_their_axis() {
     let registers = ["%tid", "%ntid", "%ctaid", "%nctaid"].map(|of| ["x", "y", "z"].map(|axis| format!("{of}.{axis}")));
     let others = ["%laneid", "%warpid", "%nwarpid", "%lanemask_lt", "%lanemask_gt", "%lanemask_eq"].map(str::to_owned);
     let read: Vec<String> = registers.into_iter().flatten().chain(others).collect();

@@ -189,7 +189,7 @@ mod tests {
         let graph = [vec![1, 2], vec![3], vec![3], vec![3, 4], vec![5, 6], vec![5], vec![]];
         let expected = [Some(3), Some(3), Some(3), Some(4), Some(6), None, None];
         assert_eq!(post_dominators(&graph), expected);
-        // A graph in which one successor of the branch exits.
+        // A graph whose branch has a successor that exits.
         assert_eq!(post_dominators(&[vec![1, 3], vec![2], vec![]]), [None, Some(2), None]);
         assert_eq!(post_dominators(&[]), []);
     }

@@ -83,7 +83,7 @@ pub enum SubgroupOp<W: Copy, P: Copy> {
     None,
     /// Shuffle: each lane reads the value of another lane.
     Shuffle {
-        /// Rule by which the source lane is computed.
+        /// The shuffle, which selects the source lane.
         mode: Shuffle,
         /// Value that the lane contributes.
         value: W,
@@ -113,7 +113,7 @@ pub enum SubgroupOp<W: Copy, P: Copy> {
     Collective,
 }
 
-/// Rule by which a shuffle computes the source lane.
+/// Shuffle: the rule that selects the source lane of each lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shuffle {
     /// The lane with the given number.

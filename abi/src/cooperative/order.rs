@@ -12,7 +12,7 @@ use super::{MemOrder, Scope, Strength};
 pub(super) struct VectorClock(Vec<(u32, Arc<[u32]>)>);
 
 impl VectorClock {
-    /// Returns the vector clock at the start of a group, in which nothing happens before.
+    /// Returns the vector clock at the start of a group, which orders no event before the start.
     pub(super) fn nothing(group: u32, items: u32) -> VectorClock {
         VectorClock(vec![(group, vec![0; items as usize].into())])
     }

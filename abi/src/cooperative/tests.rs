@@ -236,7 +236,7 @@ fn the_last_item_may_reset_the_counter() {
 #[test]
 fn an_observed_write_precedes_later_accesses_of_the_observer() {
     // The barrier of the item that observes a write orders the write before another item's store.
-    // It does not order the accesses before the write.
+    // The barrier does not order the accesses that precede the write.
     let by_another = |data: bool| {
         races(|run| {
             run.write(0, X);
@@ -407,7 +407,8 @@ fn device_scope_orders_items_of_different_groups() {
     assert!(!run.races());
 }
 
-/// Runs a group in which each item waits for an operation or ends. Returns the results of the operations.
+/// Runs a group whose items each wait for an operation or end. Returns the results of the
+/// operations.
 fn meet(items: u32, asks: impl Fn(u32) -> Option<SyncOp<u32, bool>>) -> Result<Vec<Option<[u64; 2]>>, SyncError> {
     let mut group = Group::new(items);
     let mut given = vec![None; items as usize];

@@ -49,7 +49,7 @@ fn untyped_numbers_take_the_type_of_the_other_operand() {
 }
 
 #[test]
-fn constants_may_be_chosen() {
+fn if_in_a_constant_is_evaluated() {
     assert_eq!(
         body("const c = if 2 * 3 == 6 && true { 5 } else { 7 }\nlet p = a + c"),
         ["%0 = const.i32 5", "%p = add.i32 %a, %0"]

@@ -139,7 +139,7 @@ Examples:
 
 impl Random {
     /// Returns the kind of cooperation that the options request; `None` for a mix of kinds.
-    fn kinds(&self) -> Option<Cooperation> {
+    fn cooperation(&self) -> Option<Cooperation> {
         match (self.races, self.meets) {
             (true, _) => Some(Cooperation::Racing),
             (false, true) => Some(Cooperation::Ordered),
@@ -160,7 +160,7 @@ impl Random {
             let mut mix = Mix::new(&targets);
             let numbers = kernels.skip(self.shard.index() - 1).step_by(self.shard.count());
             return numbers
-                .map(|number| mix.draw(self.seed, number, self.kinds()).0)
+                .map(|number| mix.draw(self.seed, number, self.cooperation()).0)
                 .try_for_each(|text| print(text.as_bytes()));
         }
         let plan = Plan {
@@ -176,7 +176,7 @@ impl Random {
             ahead: self.engine.is_some_and(|engine| matches!(engine, Runner::Ahead)),
             threads: self.threads(),
             enough: MAX_DIFFERENCES,
-            meets: self.kinds(),
+            meets: self.cooperation(),
             limits: self.limits.limits(Limits::generous()),
             cancel: interrupt::token(),
         };

@@ -113,7 +113,7 @@ impl ExitCondition {
 
 /// Returns the operands of an access that adds a constant to its address register: the register,
 /// the constant in bytes, and the alignment to which the access rounds the address down.
-fn moving_access(inst: &Inst) -> Option<(u8, i64, u32)> {
+fn post_increment_access(inst: &Inst) -> Option<(u8, i64, u32)> {
     use Opcode::*;
     let (field, align) = match inst.opcode() {
         LDAVH_I => (f::SRC1, 16),
@@ -181,7 +181,7 @@ fn pointers(bundles: &[&Bundle], footprints: &[Footprint]) -> Vec<Pointer> {
     for (bundle, footprint) in bundles.iter().zip(footprints) {
         let written = footprint.writes.intersection(Locations::file(RegFile::A));
         let moved_by_hand = bundle.inst(Unit::Scalar).is_some_and(|inst| inst.opcode() == Opcode::MOV_A_R);
-        let access = bundle.inst(Unit::Address).and_then(moving_access);
+        let access = bundle.inst(Unit::Address).and_then(post_increment_access);
         match access {
             Some((register, step, align)) if !moved_by_hand && step >= 0 && step % i64::from(align) == 0 => {
                 match pointers.iter_mut().find(|pointer| pointer.register == register) {
@@ -220,7 +220,7 @@ fn end(
     let bundle: &Bundle = bundles.get(writer)?;
     match bit {
         AEF => {
-            let (register, ..) = moving_access(bundle.inst(Unit::Address)?)?;
+            let (register, ..) = post_increment_access(bundle.inst(Unit::Address)?)?;
             let place = pointers.iter().position(|pointer| pointer.register == register && pointer.step > 0)?;
             Some((writer, ExitCondition::Limit(place)))
         }
@@ -261,7 +261,7 @@ fn rows(bundles: &[&Bundle], pointers: &[Pointer], (writer, counts): (usize, boo
             }
         }
         if let Some(inst) = inst(Unit::Address, Opcode::ANOP) {
-            let (register, step, _) = moving_access(inst).filter(|_| inst.opcode() == Opcode::LDAVH_I)?;
+            let (register, step, _) = post_increment_access(inst).filter(|_| inst.opcode() == Opcode::LDAVH_I)?;
             let pointer = *pointers.iter().find(|pointer| pointer.register == register)?;
             let before = loads.iter().filter(|load| load.pointer.register == register);
             let offset = before.map(|load| load.step).sum();
