@@ -89,7 +89,7 @@ static void compiles_and_launches(void) {
     halfbyte_program_launch(loaded, "scale", halfbyte_items(2), args, 1, NULL, NULL, &error);
     WRONG(error, HALFBYTE_STATUS_ARGUMENTS, 0, "takes 2 arguments; found 1");
     halfbyte_program_launch(loaded, "scales", halfbyte_items(2), args, 2, NULL, NULL, &error);
-    WRONG(error, HALFBYTE_STATUS_NOT_FOUND, 0, "there is no kernel `@scales`");
+    WRONG(error, HALFBYTE_STATUS_NOT_FOUND, 0, "no kernel `@scales`; the program has @scale");
     halfbyte_arg twice[2] = {value(x, 4), memory(HALFBYTE_ARG_BUFFER, x, sizeof x)};
     halfbyte_program_launch(loaded, "scale", halfbyte_items(2), twice, 2, NULL, NULL, &error);
     WRONG(error, HALFBYTE_STATUS_ARGUMENTS, 0, "args[0] and args[1] overlap");
@@ -116,7 +116,7 @@ static void says_what_is_wrong(void) {
     halfbyte_module_parse(NULL, NULL, 4, NULL, &module, &error);
     WRONG(error, HALFBYTE_STATUS_INVALID_ARGUMENT, 0, "`text` is null");
     halfbyte_module_parse(NULL, SCALE, SIZE_MAX - 1, NULL, &module, &error);
-    WRONG(error, HALFBYTE_STATUS_INVALID_ARGUMENT, 0, "more than memory has");
+    WRONG(error, HALFBYTE_STATUS_INVALID_ARGUMENT, 0, "exceeds the address space");
     halfbyte_module_parse(NULL, SCALE, HALFBYTE_TO_NUL, NULL, NULL, &error);
     WRONG(error, HALFBYTE_STATUS_INVALID_ARGUMENT, 0, "`out` is null");
     CHECK(halfbyte_module_parse(NULL, SCALE, 12, NULL, &module, NULL) == HALFBYTE_STATUS_PARSE);
@@ -128,7 +128,7 @@ static void says_what_is_wrong(void) {
     WRONG(error, HALFBYTE_STATUS_REFUSED, 5, "ffma");
     halfbyte_module_free(fused);
     halfbyte_program_build(module, "frob", 0, NULL, &program, &error);
-    WRONG(error, HALFBYTE_STATUS_NOT_FOUND, 0, "there are halu, vp1 or ptx");
+    WRONG(error, HALFBYTE_STATUS_NOT_FOUND, 0, "expected one of halu, vp1 or ptx");
     halfbyte_program_build(module, "ptx", 12, NULL, &program, &error);
     WRONG(error, HALFBYTE_STATUS_NOT_FOUND, 0, "no sm_12");
     halfbyte_program_build(NULL, "ptx", 0, NULL, &program, &error);
@@ -155,7 +155,7 @@ static void says_what_is_wrong(void) {
     CHECK(halfbyte_options_set_engine(options, HALFBYTE_ENGINE_JIT, 0) == HALFBYTE_STATUS_INVALID_ARGUMENT);
     CHECK(halfbyte_options_set_limit(options, HALFBYTE_LIMIT_TEXT_BYTES, 10) == HALFBYTE_STATUS_OK);
     halfbyte_module_parse(NULL, SCALE, HALFBYTE_TO_NUL, options, &module, &error);
-    WRONG(error, HALFBYTE_STATUS_LIMIT, 0, "at most 10 are read");
+    WRONG(error, HALFBYTE_STATUS_LIMIT, 0, "the limit is 10");
     halfbyte_options_free(options);
 }
 
@@ -216,7 +216,7 @@ static void runs_ptx(void) {
     CHECK(strcmp(halfbyte_error_file(error), "counts.ptx") == 0 && strstr(halfbyte_error_display(error), "^^^") != NULL);
     WRONG(error, HALFBYTE_STATUS_TRAP, 13, "byte 24 of buffer `x`, which has 24");
     halfbyte_ptx_launch(ptx, "counts", (halfbyte_shape){{1, 1, 1}, {1025, 1, 1}, 0}, args, 2, NULL, NULL, &error);
-    WRONG(error, HALFBYTE_STATUS_ARGUMENTS, 0, "more than a GPU takes");
+    WRONG(error, HALFBYTE_STATUS_ARGUMENTS, 0, "exceeds the limits of a GPU");
     halfbyte_ptx_launch(ptx, "paints", shape, args, 1, NULL, NULL, &error);
     WRONG(error, HALFBYTE_STATUS_PARSE, 30, "a surface (`suld`) is not supported");
     halfbyte_ptx_launch(ptx, "nothing", shape, args, 1, NULL, NULL, &error);

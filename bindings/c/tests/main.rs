@@ -103,8 +103,8 @@ fn the_program_of_the_manual_prints_what_it_says() {
         let rest = page.split_once(mark).unwrap().1;
         rest.split_once("```").unwrap().0.to_owned()
     };
-    let (program, printed) = (block("```c\n"), block("It prints\n\n```text\n"));
-    assert!(program.lines().count() <= 32, "it is to be short");
+    let (program, printed) = (block("```c\n"), block("The output of the program is:\n\n```text\n"));
+    assert!(program.lines().count() <= 32, "the program of the manual has more than 32 lines");
     let folder = tempfile::tempdir().unwrap();
     let source = folder.path().join("scale.c");
     std::fs::write(&source, program).unwrap();

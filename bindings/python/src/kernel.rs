@@ -36,11 +36,15 @@ use crate::watch::{limits, watched};
 /// (``(n*2,)``); or words (uint32). An ``out`` buffer that is not given is created, with one element per work item. The
 /// result maps the names of ``out`` and ``inout`` parameters to their arrays.
 ///
-/// >>> import numpy as np >>> import halfbyte as hb >>> k = hb.parse("kernel @fill(%a: f16x2, %y: out f16x2)
-/// {\n^entry:\n  %i = item_id\n  store %a, %y[%i]\n  ret\n}")["fill"] >>> k(items=2, a=[1.5, -2.0])["y"] array([[ 1.5,
-/// -2. ],
+/// >>> import numpy as np
+/// >>> import halfbyte as hb
+/// >>> k = hb.parse("kernel @fill(%a: f16x2, %y: out f16x2) {\n^entry:\n  %i = item_id\n  store %a, %y[%i]\n  ret\n}")["fill"]
+/// >>> k(items=2, a=[1.5, -2.0])["y"]
+/// array([[ 1.5, -2. ],
 ///        [ 1.5, -2. ]], dtype=float16)
-/// >>> y = np.zeros(4, np.float16) >>> k(3, y, items=1)["y"] is y, y (True, array([3., 3., 0., 0.], dtype=float16))
+/// >>> y = np.zeros(4, np.float16)
+/// >>> k(3, y, items=1)["y"] is y, y
+/// (True, array([3., 3., 0., 0.], dtype=float16))
 ///
 /// Keywords of the launch:
 ///

@@ -116,7 +116,10 @@ impl Module {
 
 /// Parses kernels of the IR or the language. ``file`` is the name of the text in messages.
 ///
-/// >>> import halfbyte as hb >>> m = hb.parse("kernel @nothing() {\n^entry:\n  ret\n}") >>> list(m) ['nothing']
+/// >>> import halfbyte as hb
+/// >>> m = hb.parse("kernel @nothing() {\n^entry:\n  ret\n}")
+/// >>> list(m)
+/// ['nothing']
 #[pyfunction]
 #[pyo3(signature = (text, file="<text>"))]
 pub(crate) fn parse(py: Python<'_>, text: &str, file: &str) -> PyResult<Module> {

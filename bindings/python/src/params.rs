@@ -9,9 +9,12 @@ use crate::ptx::{ParamContents, PtxParam};
 
 /// Parameter of a kernel.
 ///
-/// >>> import halfbyte as hb >>> m = hb.parse("kernel @k(%a: f16x2, %y: out f16x2) {\n^entry:\n  %i = item_id\n  store
-/// %a, %y[%i]\n  ret\n}") >>> m["k"].params [Param(a: f16x2), Param(y: out f16x2)] >>> m["k"].params[1].name,
-/// m["k"].params[1].type, m["k"].params[1].direction ('y', 'f16x2', 'out')
+/// >>> import halfbyte as hb
+/// >>> m = hb.parse("kernel @k(%a: f16x2, %y: out f16x2) {\n^entry:\n  %i = item_id\n  store %a, %y[%i]\n  ret\n}")
+/// >>> m["k"].params
+/// [Param(a: f16x2), Param(y: out f16x2)]
+/// >>> m["k"].params[1].name, m["k"].params[1].type, m["k"].params[1].direction
+/// ('y', 'f16x2', 'out')
 #[pyclass(frozen, get_all, module = "halfbyte")]
 #[derive(Clone, Debug)]
 pub(crate) struct Param {

@@ -19,10 +19,24 @@ use crate::watch::{limits, watched};
 /// number is converted to the declared type of the parameter. A NumPy scalar may give the bits of an untyped parameter:
 /// ``np.float16(2)`` for a ``.b16``. Bytes, or an array of the same size, give a structure. ``0`` is null.
 ///
-/// >>> import numpy as np >>> import halfbyte as hb >>> source = """.version 8.0 ... .target sm_80 ... .address_size 64
-/// ... .visible .entry number(.param .u64 out) { ...   .reg .b32 %r; .reg .b64 %d<3>; ...   ld.param.u64 %d0, [out];
-/// ...   mov.u32 %r, %tid.x; ...   mul.wide.u32 %d1, %r, 4; ...   add.u64 %d2, %d0, %d1; ...   st.global.u32 [%d2], %r;
-/// ...   ret; ... } ... """ >>> out = np.zeros(4, np.int32) >>> hb.run_ptx(source, grid=1, block=4, args=[out]) >>> out
+/// >>> import numpy as np
+/// >>> import halfbyte as hb
+/// >>> source = """.version 8.0
+/// ... .target sm_80
+/// ... .address_size 64
+/// ... .visible .entry number(.param .u64 out) {
+/// ...   .reg .b32 %r; .reg .b64 %d<3>;
+/// ...   ld.param.u64 %d0, [out];
+/// ...   mov.u32 %r, %tid.x;
+/// ...   mul.wide.u32 %d1, %r, 4;
+/// ...   add.u64 %d2, %d0, %d1;
+/// ...   st.global.u32 [%d2], %r;
+/// ...   ret;
+/// ... }
+/// ... """
+/// >>> out = np.zeros(4, np.int32)
+/// >>> hb.run_ptx(source, grid=1, block=4, args=[out])
+/// >>> out
 /// array([0, 1, 2, 3], dtype=int32)
 ///
 /// ``entry`` is the kernel, if there are several. With ``races``, ``Race`` is raised if two threads access a byte

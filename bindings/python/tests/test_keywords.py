@@ -106,7 +106,7 @@ def test_an_sm_of_run_lines(tmp_path):
 
 def test_an_sm_without_ptx_is_an_error(axpy):
     for keywords in ({"sm": 90}, {"sm": 90, "target": "halu"}):
-        with pytest.raises(ValueError, match="sm is only valid for PTX; add"):
+        with pytest.raises(ValueError, match="sm is only valid for PTX"):
             launch(axpy, **keywords)
     with pytest.raises(ValueError, match="sm -1 is not supported"):
         launch(axpy, sm=-1)
