@@ -23,11 +23,11 @@ pub(super) struct Jit(());
 pub(super) enum Repeat {}
 
 impl Repeat {
-    pub fn is(&self, _: &mut Memory<'_>, _: &LaunchOptions<'_>, _: NonZero<u16>) -> bool {
+    pub(super) fn is(&self, _: &mut Memory<'_>, _: &LaunchOptions<'_>, _: NonZero<u16>) -> bool {
         match *self {}
     }
 
-    pub fn run(&mut self, _: &mut Memory<'_>, _: &LaunchOptions<'_>) -> Result<Stats, Stop> {
+    pub(super) fn run(&mut self, _: &mut Memory<'_>, _: &LaunchOptions<'_>) -> Result<Stats, Stop> {
         match *self {}
     }
 }
@@ -59,7 +59,7 @@ pub(super) enum Stop {
 }
 
 impl Jit {
-    pub fn launch(
+    pub(super) fn launch(
         &self,
         _: &Kernel<'_>,
         _: Groups<'_>,
@@ -71,11 +71,11 @@ impl Jit {
         Some(Err(Stop::Native(NativeError::NotBuilt)))
     }
 
-    pub fn is_of(&self, repeat: &Repeat) -> bool {
+    pub(super) fn is_of(&self, repeat: &Repeat) -> bool {
         match *repeat {}
     }
 
-    pub fn translation(&self) -> Option<Translation> {
+    pub(super) fn translation(&self) -> Option<Translation> {
         None
     }
 }

@@ -26,11 +26,11 @@ pub(super) fn launch(
 }
 
 impl Jit {
-    pub fn is_interpreted(&self, _: &Kernel) -> bool {
+    pub(super) fn is_interpreted(&self, _: &Kernel) -> bool {
         false
     }
 
-    pub fn translation(&self) -> Option<Translation> {
+    pub(super) fn translation(&self) -> Option<Translation> {
         None
     }
 }

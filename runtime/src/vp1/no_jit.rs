@@ -7,7 +7,7 @@ use halfbyte_isa::vp1::Bundle;
 use halfbyte_isa::vp1::state::State;
 
 use super::StepError;
-use super::interp::{Bundles, Run};
+use super::interp::{Bundles, ProgramRun};
 use halfbyte_abi::Work;
 use halfbyte_isa::trap::Halt;
 use halfbyte_native::clif::{NativeError, Translation};
@@ -23,39 +23,39 @@ pub(super) enum Compiled {}
 pub(super) enum Machine {}
 
 impl Jit {
-    pub fn get(&self, _: &Bundles, _: Option<u32>, _: &mut Work<'_>) -> Result<&Arc<Compiled>, NativeError> {
+    pub(super) fn get(&self, _: &Bundles, _: Option<u32>, _: &mut Work<'_>) -> Result<&Arc<Compiled>, NativeError> {
         Err(NativeError::NotBuilt)
     }
 
-    pub fn translation(&self) -> Option<Translation> {
+    pub(super) fn translation(&self) -> Option<Translation> {
         None
     }
 }
 
 impl Compiled {
-    pub fn machine(&self) -> Box<Machine> {
+    pub(super) fn machine(&self) -> Box<Machine> {
         match *self {}
     }
 
-    pub fn spare(&self, _: Box<Machine>) {
+    pub(super) fn spare(&self, _: Box<Machine>) {
         match *self {}
     }
 
-    pub fn finish(&self, _: &mut Machine, _: &mut Run<'_>) -> Result<(), Halt> {
+    pub(super) fn finish(&self, _: &mut Machine, _: &mut ProgramRun<'_>) -> Result<(), Halt> {
         match *self {}
     }
 }
 
 impl Machine {
-    pub fn data(&mut self) -> &mut [u8] {
+    pub(super) fn data(&mut self) -> &mut [u8] {
         match *self {}
     }
 
-    pub fn cursors(&self) -> &[u32; 32] {
+    pub(super) fn cursors(&self) -> &[u32; 32] {
         match *self {}
     }
 
-    pub fn reset(&mut self, _: impl FnOnce(&mut [u32; 64])) {
+    pub(super) fn reset(&mut self, _: impl FnOnce(&mut [u32; 64])) {
         match *self {}
     }
 }
