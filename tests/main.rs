@@ -49,6 +49,7 @@ mod ptx_compilers;
 mod ptx_copies;
 mod ptx_data;
 mod ptx_each;
+mod ptx_forms;
 mod ptx_halves;
 mod ptx_import;
 mod ptx_matrices;

@@ -156,7 +156,6 @@ fn what_no_copy_is_is_refused_at_its_place() {
         ("8.3", "cp.async.ca.shared.global [%s], [tile], 16;", "operand `a` of `cp` must be an address"),
         ("8.3", "cp.async.cs.shared.global [%s], [%d3], 16;", "7:9"),
         ("8.3", "cp.async.bulk.shared::cta.global [%s], [%d3], 16;", "a bulk copy (`cp.bulk`) is not supported"),
-        ("8.2", "cp.async.ca.shared.global [%s], [%d3], 16, %p0;", "needs PTX 8.3 and sm_80"),
         ("6.5", "cp.async.wait_all;", "`sm_90` needs PTX 7.8, but `.version` is 6.5"),
     ] {
         for target in ["ptx", "halu"] {

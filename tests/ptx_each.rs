@@ -70,7 +70,7 @@ fn rejects_instructions_that_version_or_target_lack() {
     };
     for (version, target, named) in [
         ("6.5", "sm_75", "`tanh.approx.f32 %f0, %f0;` needs PTX 7.0 and sm_75, but the file is for PTX 6.5 and sm_75"),
-        ("7.0", "sm_70", "PTX 7.0 and sm_70 are too old; at least PTX 6.3 and sm_75 are required"),
+        ("6.0", "sm_70", "`tanh.approx.f32 %f0, %f0;` needs PTX 7.0 and sm_75, but the file is for PTX 6.0 and sm_70"),
         ("7.0", "sm_77", "there is no target `sm_77`"),
     ] {
         let lacking = older(version, target);

@@ -7,10 +7,12 @@ use arrayvec::ArrayVec;
 use halfbyte_abi::{self as abi, ParamKind, Sm};
 use halfbyte_isa::object::{KernelInfo, Loc, PartialAccess};
 use halfbyte_isa::ptx::meaning::strength;
-use halfbyte_isa::ptx::module::{BlockLimit, Body, Entry, Functions, Kernel, LabelName, Linkage, Param, Registers};
+use halfbyte_isa::ptx::module::{
+    BlockLimit, Body, Entry, Functions, Kernel, LabelName, Linkage, Param, PointerTarget, Registers,
+};
 use halfbyte_isa::ptx::names::{identifier, register_prefix};
 use halfbyte_isa::ptx::text::{Writer, inst_text};
-use halfbyte_isa::ptx::types::Type;
+use halfbyte_isa::ptx::types::{Space, Type};
 use halfbyte_isa::ptx::{self, Guard, Inst, Label, Opcode, Operand, Reg};
 use halfbyte_isa::row::{InstClass, OperandRole};
 use halfbyte_isel::mach::{MachBlock, MachFunc, MachInst};
@@ -192,7 +194,10 @@ fn param(param: &abi::Param) -> Param {
     let name = identifier(&param.name).into_owned();
     let plain = |ty| Param { name: name.clone(), ty, count: None, align: None, pointer: None };
     match param.kind {
-        ParamKind::Buffer { align, .. } => Param { pointer: Some(Some(align)), ..plain(Type::U64) },
+        ParamKind::Buffer { align, .. } => {
+            let target = PointerTarget { space: Some(Space::Global), align: Some(align) };
+            Param { pointer: Some(target), ..plain(Type::U64) }
+        }
         ParamKind::Scalar(ty) => match ty.bytes() {
             1 => plain(Type::B8),
             2 => plain(Type::B16),

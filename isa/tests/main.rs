@@ -14,6 +14,7 @@ mod meaning_moves;
 mod meaning_roles;
 mod meaning_video;
 mod ptx;
+mod ptx_acceptance;
 mod ptx_assembler;
 mod ptx_errors;
 mod ptx_exact;

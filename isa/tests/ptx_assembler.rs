@@ -75,7 +75,7 @@ fn refused(ptxas: &Path, module: &Module) -> Vec<String> {
     let Err(said) = crate::ptx::assemble(ptxas, module.target, &text) else { return Vec::new() };
     let lines: Vec<&str> = text.lines().collect();
     let mut shown = BTreeMap::new();
-    for line in said.lines() {
+    for line in said.lines().filter(|line| !line.contains("info ")) {
         let number = line.split("line ").nth(1).and_then(|rest| rest.split(';').next()?.parse::<usize>().ok());
         let inst = number.and_then(|n| lines.get(n - 1)).copied().unwrap_or("");
         let mnemonic = inst.split_whitespace().find(|word| !word.starts_with('@')).unwrap_or("");

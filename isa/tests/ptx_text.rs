@@ -179,7 +179,7 @@ fn parses_compiler_output() {
 \t.pragma \"nounroll\";
 $L__BB0_1: /* twice
 */ $L__again:
-\tld.param.u32 %r1, [_Z1kPf_param_1+8];;
+\tld.param.u32 %r1, [_Z1kPf_param_1+8];
 \tsetp.ne.s32 %p1, %r1, 0b101;
 \t@%p1 bra $L__BB0_1;
 \tmov.b32 %one, 017U;
@@ -342,11 +342,11 @@ fn rejects_only_kernels_with_unsupported_features() {
 .func declared (.param .b32 a);
 .tex .u64 pool;
 .global .align 8 .u64 table[2] = {pool, 0};
-.global .v4 .f32 lanes;
+.global .texref lanes;
 .global .b32 fine = 7;
 .entry meets(.param .u64 x) { .reg .b32 %r<2>; setmaxnreg.inc.sync.aligned.u32 40; frob.b32 %r0; ret; }
 .entry calls(.param .u64 x) {
-  .reg .b32 %r<2>; .param .b32 a; .global .b8 mine[8];
+  .reg .b32 %r<2>; .param .b32 a; .global .texref mine;
   st.param.b32 [a+0], %r0; call.uni double, (a); mov.u32 %r1, mine; ret;
 }
 .entry shares(.param .u64 x) { .reg .b64 %d; mov.u64 %d, pool; ret; }
@@ -363,7 +363,7 @@ fn rejects_only_kernels_with_unsupported_features() {
         refused,
         [
             ("meets", "8:48: a hardware control operation (`setmaxnreg`) is not supported".to_owned()),
-            ("calls", "10:35: a variable in a kernel (`.global`) is not supported".to_owned()),
+            ("calls", "10:43: a texture (`.texref`) is not supported".to_owned()),
             ("shares", "13:58: a texture (`.tex`) is not supported".to_owned()),
             ("reads", "14:57: a texture (`.tex`) is not supported".to_owned()),
             ("packs", "15:21: a variable or a parameter of type .b128 is not supported".to_owned()),
@@ -379,7 +379,7 @@ fn rejects_only_kernels_with_unsupported_features() {
 fn rejects_files_with_invalid_kernels() {
     for body in ["frob.b32 %r0; ldmatrix;", "add.s32 %r0, %r1, %none; ldmatrix;", "mov.u32 %r0, mine;"] {
         let text = format!(
-            ".version 8.0 .target sm_90\n.entry good() {{ ret; }}\n.entry other() {{ .global .b8 mine[8]; ret; }}\n\
+            ".version 8.0 .target sm_90\n.entry good() {{ ret; }}\n.entry other() {{ .global .texref mine; ret; }}\n\
              .entry bad() {{ .reg .b32 %r<2>; {body} ret; }}\n"
         );
         let errors = read_each(&text).unwrap_err();
@@ -387,7 +387,7 @@ fn rejects_files_with_invalid_kernels() {
     }
     let again = ".version 8.0 .target sm_90\n.entry k() { ldmatrix; }\n.entry k() { ret; }\n";
     assert!(read_each(again).is_err());
-    let open = ".version 8.0 .target sm_90\n.entry k() { .global .b8 s[8] }\n.entry g() { ret; }\n";
+    let open = ".version 8.0 .target sm_90\n.entry k() { .global .texref s }\n.entry g() { ret; }\n";
     assert_eq!(read_each(open).unwrap().module.entries.len(), 1);
 }
 

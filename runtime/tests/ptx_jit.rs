@@ -281,7 +281,7 @@ fn ends_with_a_trap() {
         ),
         ("setp.ge.u32 %p0, %r0, 50; wait: @%p0 bra wait;", "more than 4096 backward branches taken"),
         ("setp.eq.u32 %p0, %r3, 7; @%p0 bar.sync 0; shfl.sync.idx.b32 %r5, %r3, 40, 31, 0xff;", ""),
-        ("bar.sync 20;", ""),
+        ("mov.u32 %r5, 20; bar.sync %r5;", ""),
     ] {
         let (_, error) = both(&format!("{body} ret;"));
         let error = error.unwrap_or_default();

@@ -131,9 +131,14 @@ fn value(inst: &Inst, known: &HashMap<Reg, ConstantAddress>) -> Option<ConstantA
         _ => None,
     };
     let number = |i: usize| match inst.operands.get(i) {
-        Some(&Operand::Number(bits)) => Some(bits.cast_signed()),
+        Some(&Operand::Number(bits)) => {
+            let unused = 64 - inst.ty(0).bits();
+            Some(bits.cast_signed() << unused >> unused)
+        }
         _ => None,
     };
+    // Addresses of local memory and parameters also fit in 32 bits.
+    let holds_addresses = || inst.ty(0).bits() >= 32;
     let named = |is_flat: bool| match inst.operands.get(1) {
         Some(&Operand::Frame { var, offset }) => {
             Some(ConstantAddress { of: Object::Frame(var), is_flat, offset: offset.into() })
@@ -148,7 +153,7 @@ fn value(inst: &Inst, known: &HashMap<Reg, ConstantAddress>) -> Option<ConstantA
     match inst.opcode {
         Opcode::MOV_ADDRESS => named(false),
         Opcode::CVTA_ADDRESS => named(true),
-        Opcode::MOV if inst.ty(0).bits() == 64 => register(1),
+        Opcode::MOV if holds_addresses() => register(1),
         Opcode::CVTA => {
             let (of, to_space) = (register(1)?, inst.has(Token::To));
             let is_of_space = match of.of {
@@ -157,11 +162,11 @@ fn value(inst: &Inst, known: &HashMap<Reg, ConstantAddress>) -> Option<ConstantA
             };
             (is_of_space && of.is_flat == to_space).then_some(ConstantAddress { is_flat: !to_space, ..of })
         }
-        Opcode::ADD if inst.ty(0).bits() == 64 => match (register(1), number(2), number(1), register(2)) {
+        Opcode::ADD if holds_addresses() => match (register(1), number(2), number(1), register(2)) {
             (Some(of), Some(bytes), ..) | (.., Some(bytes), Some(of)) => behind(of, bytes),
             _ => None,
         },
-        Opcode::SUB if inst.ty(0).bits() == 64 => behind(register(1)?, number(2)?.checked_neg()?),
+        Opcode::SUB if holds_addresses() => behind(register(1)?, number(2)?.checked_neg()?),
         _ => None,
     }
 }

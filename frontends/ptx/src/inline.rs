@@ -258,7 +258,7 @@ impl Inliner<'_> {
         match to {
             FormalLocation::Register(reg) => {
                 let to = Reg(reg.0 + instance.registers);
-                let ty = self.body.registers.held(to).map_or(Type::B32, |ty| bits(ty.bits()));
+                let ty = self.body.registers.held(to).map_or(Type::B32, untyped);
                 match from {
                     Operand::Frame { var, .. } => {
                         self.push(access(false, var, 0, ty.bits() / 8, Operand::Register(to), None), loc)
@@ -287,7 +287,7 @@ impl Inliner<'_> {
         };
         match (&from, &to) {
             (Operand::Register(_), &Operand::Register(to)) => {
-                let ty = self.body.registers.held(to).map_or(Type::B32, |ty| bits(ty.bits()));
+                let ty = self.body.registers.held(to).map_or(Type::B32, untyped);
                 self.push(mov(to, from, ty, guard), loc);
             }
             (Operand::Register(_), &Operand::Frame { var, .. }) => {
@@ -301,6 +301,11 @@ impl Inliner<'_> {
             _ => {}
         }
     }
+}
+
+/// Returns the type with which a register of type `ty` is copied.
+fn untyped(ty: Type) -> Type {
+    if ty == Type::Pred { ty } else { bits(ty.bits()) }
 }
 
 /// Returns the registers of a function that are always written before they are read: the

@@ -3,6 +3,7 @@
 use halfbyte_abi::cooperative::Strength;
 use halfbyte_ir::{AtomicAttr, Attr, Direction, MemAttr, Op, Type, Value};
 use halfbyte_isa::ptx::meaning::strength;
+use halfbyte_isa::ptx::module::MAX_ALIGN;
 use halfbyte_isa::ptx::types::{Space, Type as PtxType};
 use halfbyte_isa::ptx::{Base, Inst, Operand, Reg};
 use halfbyte_isa::row::{InstClass, OperandRole};
@@ -42,7 +43,7 @@ impl Import<'_> {
             let value = if place.is_buffer {
                 let elem = element(&of.types);
                 let direction = if of.stored { Direction::InOut } else { Direction::In };
-                let promised = param.and_then(|param| param.pointer).flatten().unwrap_or(1);
+                let promised = param.and_then(|param| param.pointer?.align).map_or(1, |align| align.min(MAX_ALIGN));
                 let value =
                     builder.buffer_aligned(&place.name, direction, elem, elem.bytes().max(of.align).max(promised));
                 if self.may_alias {

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use halfbyte_isa::ptx::module::{Entry, Param};
+use halfbyte_isa::ptx::module::{Entry, Param, PointerTarget};
 use halfbyte_isa::ptx::row::named_space;
 use halfbyte_isa::ptx::types::Space;
 use halfbyte_isa::ptx::types::Token;
@@ -329,7 +329,8 @@ impl Parameters {
     fn find_buffers(&mut self, function: &Function<'_>, wrong: &mut Vec<ParameterError>) {
         for place in &mut self.places {
             let param = place.of.param(function.entry);
-            place.is_buffer |= place.bytes == 8 && param.is_some_and(|param| param.pointer.is_some());
+            place.is_buffer |=
+                place.bytes == 8 && param.and_then(|param| param.pointer).is_some_and(PointerTarget::is_of_buffer);
         }
         let mut work: Vec<(Val, usize)> = Vec::new();
         for number in reached(function) {

@@ -158,6 +158,7 @@ fn vote(inst: &Inst, o: &OperandRow) -> Option<Vote> {
         OperandKind::Masked(lanes) | OperandKind::Selected(lanes, _) => return Some(Vote::For(packed(lanes))),
         // The operand into which a video instruction merges its result does not count, because it
         // is usually zero.
+        OperandKind::BarrierId | OperandKind::ThreadCount { .. } => PtxType::U32,
         OperandKind::Register(_) if is_video(inst) && !accumulates => return None,
         OperandKind::Register(ty) | OperandKind::Value(ty) | OperandKind::Vector(ty, _) => {
             ty.resolve(&inst.modifiers).0

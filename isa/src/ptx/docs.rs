@@ -182,8 +182,8 @@ fn needs(since: Requirements, open: &str, close: &str) -> String {
 fn describe(shape: OperandKind) -> String {
     let of = |ty: Ty| match ty {
         Ty::Is(ty) => format!("of type `{ty}`"),
-        Ty::Named(0) => "of the first type".to_owned(),
-        Ty::Named(_) => "of the second type".to_owned(),
+        Ty::Named(0) | Ty::Integer(0) => "of the first type".to_owned(),
+        Ty::Named(_) | Ty::Integer(_) => "of the second type".to_owned(),
         Ty::Wide => "twice as wide as the type".to_owned(),
         Ty::Within(0) => "of the first type, or wider".to_owned(),
         Ty::Within(_) => "of the second type, or wider".to_owned(),

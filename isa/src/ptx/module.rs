@@ -167,8 +167,40 @@ pub struct TargetName {
     pub suffix: Option<Suffix>,
 }
 
-/// SM versions that a PTX file may target, but for which the compiler generates no code.
-const OTHERS: [u16; 16] = [20, 21, 30, 32, 35, 37, 50, 52, 53, 60, 61, 62, 70, 72, 88, 101];
+/// SM versions that a PTX file may target, but for which the compiler generates no code, each with
+/// the first PTX version that has the target.
+const OTHERS: [(u16, (u8, u8)); 21] = [
+    (10, (1, 0)),
+    (11, (1, 0)),
+    (12, (1, 2)),
+    (13, (1, 2)),
+    (20, (2, 0)),
+    (21, (2, 0)),
+    (30, (3, 0)),
+    (32, (4, 0)),
+    (35, (3, 1)),
+    (37, (4, 1)),
+    (50, (4, 0)),
+    (52, (4, 1)),
+    (53, (4, 2)),
+    (60, (5, 0)),
+    (61, (5, 0)),
+    (62, (5, 0)),
+    (70, (6, 0)),
+    (72, (6, 1)),
+    (88, (9, 0)),
+    (101, (8, 6)),
+    (107, (9, 4)),
+];
+
+/// The versions of PTX: for each major version, the lowest and the highest minor version.
+const VERSIONS: [(u8, u8, u8); 9] =
+    [(1, 4, 5), (2, 0, 3), (3, 0, 2), (4, 0, 3), (5, 0, 1), (6, 0, 5), (7, 0, 8), (8, 0, 8), (9, 0, 5)];
+
+/// Returns `true` if PTX has a version with this number, from 1.4 on.
+pub fn is_version((major, minor): (u8, u8)) -> bool {
+    VERSIONS.iter().any(|&(of, low, high)| of == major && (low..=high).contains(&minor))
+}
 
 impl TargetName {
     /// Parses the part of a target name after `sm_`, such as `90`, `90a` or `120f`. Does not check
@@ -183,14 +215,16 @@ impl TargetName {
         Some(TargetName { sm, suffix })
     }
 
-    /// Returns `true` if NVIDIA has a target with this name.
-    pub fn is_known(self) -> bool {
-        let least = match self.suffix {
-            None => 0,
-            Some(Suffix::Architecture) => 90,
-            Some(Suffix::Family) => 100,
-        };
-        (Sm::new(self.sm).is_some() || OTHERS.contains(&self.sm)) && self.sm >= least
+    /// Returns the first PTX version that has the target, or `None` if NVIDIA has no target with this name.
+    pub fn first_version(self) -> Option<(u8, u8)> {
+        let other = || OTHERS.iter().find(|(sm, _)| *sm == self.sm).map(|(_, version)| *version);
+        let of_sm = Sm::new(self.sm).map(Sm::ptx_version).or_else(other)?;
+        match self.suffix {
+            None => Some(of_sm),
+            Some(Suffix::Architecture) if self.sm == 90 => Some((8, 0)),
+            Some(Suffix::Architecture) => Some(of_sm).filter(|_| self.sm > 90),
+            Some(Suffix::Family) => Some(of_sm.max((8, 8))).filter(|_| self.sm >= 100),
+        }
     }
 
     /// Returns `true` if code for this target runs on `machine`. Code without a suffix runs on this SM and later SMs.
@@ -634,9 +668,24 @@ pub struct Param {
     pub count: Option<u32>,
     /// The declared alignment in bytes, if any.
     pub align: Option<u32>,
-    /// `Some` if the parameter is declared as a pointer to global memory. The inner value is the
-    /// declared alignment of that memory in bytes, if any.
-    pub pointer: Option<Option<u32>>,
+    /// The memory to which the parameter points, if it is declared as a pointer by `.ptr`.
+    pub pointer: Option<PointerTarget>,
+}
+
+/// The memory to which a pointer parameter points, as `.ptr` declares it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct PointerTarget {
+    /// The state space of the address, or `None` for a generic address.
+    pub space: Option<Space>,
+    /// The declared alignment of the memory in bytes, if any.
+    pub align: Option<u32>,
+}
+
+impl PointerTarget {
+    /// Returns `true` if the pointer may point to a buffer: it is generic or a pointer to global memory.
+    pub fn is_of_buffer(self) -> bool {
+        matches!(self.space, None | Some(Space::Global))
+    }
 }
 
 impl Param {
@@ -797,11 +846,14 @@ pub struct UnsupportedInst {
 }
 
 impl Module {
-    /// Returns `true` if the module's PTX version and target meet the requirements.
+    /// Returns `true` if the module's PTX version and target meet the requirements. Older versions
+    /// and targets than [`Requirements::ALWAYS`] meet the same requirements as these.
     pub fn provides(&self, since: Requirements) -> bool {
-        let at = |(version, sm): ((u8, u8), u16)| self.version >= version && self.target.sm >= sm;
+        let Requirements { version: always, sm: always_sm, .. } = Requirements::ALWAYS;
+        let version = self.version.max(always);
+        let at = |(least, sm): ((u8, u8), u16)| version >= least && self.target.sm.max(always_sm) >= sm;
         (at((since.version, since.sm)) || since.earlier.is_some_and(at))
-            && since.until.is_none_or(|until| self.version <= until)
+            && since.until.is_none_or(|until| self.version <= until || self.target.sm < 70)
             && since.last_sm.is_none_or(|last| self.target.sm <= last)
             && self.target.suffix >= since.suffix
             && (!since.one_family || self.target.sm / 10 == since.sm / 10)

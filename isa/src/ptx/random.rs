@@ -6,7 +6,9 @@ use super::Opcode;
 use super::inst::{Guard, Inst};
 use super::module::{Entry, Formal, FrameVariable, RegisterDeclaration, Targets};
 use super::operand::{Address, Base, Callee, FrameVar, Label, Operand, Reg, Var, Vector};
-use super::row::{LINE_SIZE, Lanes, MINUS_ONE, NO_SELECTOR, OperandKind, OperandRole, Ty, elements};
+use super::row::{
+    BARRIERS, LINE_SIZE, Lanes, MINUS_ONE, NO_SELECTOR, OperandKind, OperandRole, Ty, WARP_SIZE, elements,
+};
 use super::types::{Space, Special, Token, Type, TypeKind};
 
 /// State while a random instruction is drawn: the declarations from which operands are chosen, the
@@ -115,7 +117,9 @@ impl<'a> Draw<'a> {
                 Operand::Vector(Vector::of_pair(self.register(ty)?))
             }
             OperandKind::Register(ty) => Operand::Register(self.register(ty)?),
-            OperandKind::Value(ty) if self.one_in(3) => Operand::Number(self.number(ty.resolve(&self.words).0)),
+            OperandKind::Value(ty) if self.one_in(3) && ty.resolve(&self.words).0.has_immediates() => {
+                Operand::Number(self.number(ty.resolve(&self.words).0))
+            }
             OperandKind::Value(ty) => Operand::Register(self.register(ty)?),
             OperandKind::Predicates if self.one_in(2) => Operand::Register(self.register(pred)?),
             OperandKind::Predicates => {
@@ -166,7 +170,14 @@ impl<'a> Draw<'a> {
                 match base {
                     Some(base) => self.address(|_| Some(base))?,
                     None if shape == OperandKind::CallMemory => return None,
-                    None => self.address(|draw| draw.register(Ty::Is(Type::U64)).map(Base::Register))?,
+                    None => {
+                        let has_narrow = shape.space(&self.words).is_some_and(|space| space != Space::Global)
+                            && !self.words.iter().any(|word| matches!(word, Token::M8n8 | Token::Load | Token::Store));
+                        let widths =
+                            if has_narrow { &[Type::U64, Type::U32, Type::U16, Type::U8][..] } else { &[Type::U64] };
+                        let ty = *self.one_of(widths)?;
+                        self.address(|draw| draw.register(Ty::Is(ty)).map(Base::Register))?
+                    }
                 }
             }
             OperandKind::Variable => {
@@ -184,6 +195,16 @@ impl<'a> Draw<'a> {
             OperandKind::Special => {
                 let all = Special::all().map(Operand::Special).collect();
                 self.admitted(all, role, shape)?
+            }
+            OperandKind::BarrierId | OperandKind::ThreadCount { .. } if self.one_in(2) => {
+                Operand::Register(self.register(word)?)
+            }
+            OperandKind::BarrierId => Operand::Number((self.next)() % BARRIERS),
+            OperandKind::ThreadCount { .. } => Operand::Number(((self.next)() % 32 + 1) * WARP_SIZE),
+            OperandKind::Fraction if self.one_in(2) => Operand::Register(self.register(Ty::Is(Type::F32))?),
+            OperandKind::Fraction => {
+                let number = ((self.next)() % 16 + 1) as f32 / 16.0;
+                Operand::Number(number.to_bits().into())
             }
             OperandKind::BitPosition if self.one_in(2) => Operand::Register(self.register(word)?),
             OperandKind::Byte | OperandKind::BitPosition => Operand::Number((self.next)() & 0xFF),

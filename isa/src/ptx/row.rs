@@ -9,8 +9,8 @@ use std::fmt;
 use arrayvec::ArrayVec;
 
 use super::matrix::{MatrixOperand, ProductShape};
-use super::operand::{Base, Callee, FrameVar, Operand, Reg};
-use super::types::{Requirements, Space, Token, Type};
+use super::operand::{Base, Callee, FrameVar, Operand, Reg, Vector};
+use super::types::{Requirements, Space, Token, Type, TypeKind};
 pub use crate::row::{InstClass, OperandRole};
 
 /// Maximum number of elements of a memory access.
@@ -162,6 +162,8 @@ pub enum Ty {
     Is(Type),
     /// The type modifier with this index, counted from 0 among the types of the instruction.
     Named(u8),
+    /// Like [`Named`](Ty::Named), but the register must not have the type `.f16x2`.
+    Integer(u8),
     /// A type of twice the width of the first type modifier.
     Wide,
     /// The type modifier with this index, counted from 0. The register may be wider than the type.
@@ -219,8 +221,8 @@ pub enum OperandKind {
     Matrices,
     /// A vector of two or four registers that together hold one value of this type, lowest bits first.
     Parts(Ty),
-    /// A memory address: `[register+offset]` with a 64-bit register, or `[variable+offset]`. The
-    /// modifiers name the state space of the variable; without one it is `.global`. In `.param` the
+    /// A memory address: `[register+offset]` or `[variable+offset]`. The register is an integer, which
+    /// is zero-extended to 64 bits; a generic address and one in `.global` must not have 32 bits. The modifiers name the state space of the variable; without one it is `.global`. In `.param` the
     /// variable is a kernel parameter, or a variable that passes an argument or result of a call.
     Memory,
     /// A memory address like [`Memory`](OperandKind::Memory), but always in this state space.
@@ -243,6 +245,17 @@ pub enum OperandKind {
     SourceSize,
     /// An unsigned 32-bit immediate.
     Count,
+    /// The number of a barrier of a block: a 32-bit register, or an immediate. In a text, the immediate is at most 15;
+    /// the engines trap at a larger number.
+    BarrierId,
+    /// The number of threads that take part in a barrier: a 32-bit register, or an immediate. In a text, the immediate
+    /// is a multiple of the warp size; the engines trap at another number.
+    ThreadCount {
+        /// `true` if the immediate may be 0, which is the number of threads of the block.
+        zero: bool,
+    },
+    /// A fraction of the accesses to a cache line: an f32 register, or an immediate above 0 and up to 1.
+    Fraction,
     /// An immediate alignment: a power of two, at most 128.
     Alignment,
     /// The immediate 128, the size of a cache line in bytes.
@@ -481,7 +494,7 @@ impl Ty {
         };
         match self {
             Ty::Is(ty) => (ty, false),
-            Ty::Named(n) => (named(n), false),
+            Ty::Named(n) | Ty::Integer(n) => (named(n), false),
             Ty::Within(n) => (named(n), true),
             Ty::Wide => {
                 let wide = match named(0) {
@@ -498,10 +511,13 @@ impl Ty {
     /// Returns `true` if a register of type `register` is valid for an operand of this type, in an
     /// instruction with the modifiers `words`.
     pub fn admits(self, words: &[Token], register: Type) -> bool {
-        match self.resolve(words) {
-            (ty, true) => ty.fits_in(register),
-            (ty, false) => ty.accepts(register),
-        }
+        let (ty, may_be_wider) = self.resolve(words);
+        // The type that an instruction names may also be an integer for a register of type `.f16x2`.
+        let is_pair_of_named = register == Type::F16x2
+            && !matches!(self, Ty::Is(_) | Ty::Integer(_))
+            && ty.holds_integers()
+            && (ty.bits() == 32 || may_be_wider && ty.bits() < 32);
+        is_pair_of_named || if may_be_wider { ty.fits_in(register) } else { ty.accepts(register) }
     }
 }
 
@@ -520,7 +536,13 @@ impl OperandKind {
         let is_half = |reg: &Reg| types(*reg) == Some(Type::B128);
         let predicate = |reg: Reg| is(reg, Ty::Is(Type::Pred));
         let word = |reg: Reg| is(reg, Ty::Is(Type::U32));
+        let lanes_word = |reg: Reg| word(reg) || types(reg) == Some(Type::F16x2);
         let element = |reg: Option<Reg>, ty| reg.map_or(role == OperandRole::Def, |reg| is(reg, ty));
+        // The registers of a vector must have the same width, and types that one operand could have.
+        let agree = |regs: &Vector| {
+            let found = || regs.iter().flatten().filter_map(types);
+            found().all(|a| found().all(|b| a.accepts(b)))
+        };
         match (self, operand) {
             (OperandKind::Register(ty) | OperandKind::Value(ty) | OperandKind::Elements(ty), Operand::Vector(regs))
                 if ty.resolve(words).0 == Type::B128 =>
@@ -531,7 +553,7 @@ impl OperandKind {
             (OperandKind::Value(ty), &Operand::Register(reg)) => is(reg, ty),
             (OperandKind::Value(ty), &Operand::Number(bits)) => {
                 let (ty, _) = ty.resolve(words);
-                ty.truncate(bits) == bits
+                ty.has_immediates() && ty.truncate(bits) == bits
             }
             (OperandKind::Predicates | OperandKind::Condition, &Operand::Register(reg)) => predicate(reg),
             (OperandKind::Condition, &Operand::Not(reg)) => predicate(reg),
@@ -542,12 +564,12 @@ impl OperandKind {
                 let has_any = d.is_some() || p.is_some();
                 has_any && p.map_or(silent, predicate) && d.map_or(blank, |reg| is(reg, ty))
             }
-            (OperandKind::Masked(_) | OperandKind::Selected(..), &Operand::Register(reg)) => word(reg),
+            (OperandKind::Masked(_) | OperandKind::Selected(..), &Operand::Register(reg)) => lanes_word(reg),
             (OperandKind::Masked(lanes), &Operand::Lanes { reg, digits }) => {
-                word(reg) && digits != 0 && digits < lanes.all()
+                lanes_word(reg) && digits != 0 && digits < lanes.all()
             }
             (OperandKind::Selected(lanes, default), &Operand::Lanes { reg, digits }) => {
-                word(reg)
+                lanes_word(reg)
                     && digits != default
                     && digits != NO_SELECTOR
                     && u32::from(digits) >> (lanes.count() * lanes.index_bits()) == 0
@@ -560,7 +582,10 @@ impl OperandKind {
                 regs.len() == count && regs.iter().all(|reg| element(reg, Ty::Is(ty)))
             }
             (OperandKind::Elements(ty), Operand::Vector(regs)) => {
-                elements(words) == regs.len() && regs.len() > 1 && regs.iter().all(|reg| element(reg, ty))
+                elements(words) == regs.len()
+                    && regs.len() > 1
+                    && agree(regs)
+                    && regs.iter().all(|reg| element(reg, ty))
             }
             (OperandKind::Elements(ty), operand) => {
                 let one = if role == OperandRole::Def { OperandKind::Register(ty) } else { OperandKind::Value(ty) };
@@ -569,14 +594,19 @@ impl OperandKind {
             (OperandKind::Parts(ty), Operand::Vector(regs)) => {
                 let part = part_of(ty.resolve(words).0, regs.len());
                 let is_any = regs.iter().any(|reg| reg.is_some());
-                is_any && part.is_some_and(|part| regs.iter().all(|reg| element(reg, Ty::Is(part))))
+                is_any && agree(regs) && part.is_some_and(|part| regs.iter().all(|reg| element(reg, Ty::Is(part))))
             }
             (OperandKind::Memory | OperandKind::MemoryIn(_), Operand::Memory(address)) => {
                 let space = self.space(words).unwrap_or(Space::Global);
                 match address.base {
-                    Base::Register(reg) => {
-                        is(reg, Ty::Is(Type::U64)) || space == Space::Shared && is(reg, Ty::Is(Type::U32))
-                    }
+                    Base::Register(reg) => types(reg).is_some_and(|ty| {
+                        let fits = match ty.bits() {
+                            8 | 16 => !moves_matrices(words),
+                            32 => space != Space::Global || moves_matrices(words),
+                            bits => bits == 64,
+                        };
+                        fits && matches!(ty.kind(), TypeKind::Bits | TypeKind::Integer)
+                    }),
                     Base::Variable(var) => var.space == space,
                     Base::Frame(var) => var.space == space,
                     Base::Parameter(_) => space == Space::Param,
@@ -590,7 +620,7 @@ impl OperandKind {
                 let is_in = |space| named.is_none_or(|named| named == space);
                 match operand {
                     Operand::Variable { var, .. } => {
-                        is_in(var.space) && (var.space == Space::Shared || Ty::Named(0).resolve(words).0.bits() == 64)
+                        is_in(var.space) && (var.space != Space::Global || Ty::Named(0).resolve(words).0.bits() == 64)
                     }
                     Operand::Frame { var, .. } => is_in(var.space),
                     Operand::Parameter { .. } => is_in(Space::Param),
@@ -612,7 +642,7 @@ impl OperandKind {
             },
             (OperandKind::Arguments, Operand::Number(_)) => true,
             (OperandKind::Results | OperandKind::Arguments, &Operand::Register(reg)) => {
-                types(reg).is_some_and(|ty| ty != Type::Pred && ty != Type::B128)
+                types(reg).is_some_and(|ty| ty != Type::B128)
             }
             (OperandKind::Results | OperandKind::Arguments, &Operand::Frame { var, offset: 0 }) => {
                 var.space == Space::Param
@@ -625,6 +655,14 @@ impl OperandKind {
             (OperandKind::SourceSize, &Operand::Number(bits)) => bits <= 16,
             (OperandKind::SourceSize, &Operand::Register(reg)) => word(reg),
             (OperandKind::Count, &Operand::Number(bits)) => bits <= u32::MAX.into(),
+            (OperandKind::BarrierId | OperandKind::ThreadCount { .. }, &Operand::Number(bits)) => {
+                bits <= u32::MAX.into()
+            }
+            (OperandKind::BarrierId | OperandKind::ThreadCount { .. }, &Operand::Register(reg)) => word(reg),
+            (OperandKind::Fraction, &Operand::Number(bits)) => {
+                u32::try_from(bits).is_ok_and(|bits| (0.0..=1.0).contains(&f32::from_bits(bits)) && bits << 1 != 0)
+            }
+            (OperandKind::Fraction, &Operand::Register(reg)) => is(reg, Ty::Is(Type::F32)),
             (OperandKind::Alignment, &Operand::Number(bits)) => bits.is_power_of_two() && bits <= 128,
             (OperandKind::LineSize, &Operand::Number(bits)) => bits == LINE_SIZE,
             (OperandKind::Sign, &Operand::Number(bits)) => bits == 1 || bits == MINUS_ONE,
@@ -636,6 +674,16 @@ impl OperandKind {
 }
 
 impl OperandKind {
+    /// Returns `true` if a text may have the number `bits` as an operand of this kind. The number is
+    /// valid for the kind.
+    pub fn is_written(self, bits: u64) -> bool {
+        match self {
+            OperandKind::BarrierId => bits < BARRIERS,
+            OperandKind::ThreadCount { zero } => bits.is_multiple_of(WARP_SIZE) && (zero || bits != 0),
+            _ => true,
+        }
+    }
+
     /// Returns the state space of an address operand, or `None` if neither the operand's kind nor
     /// the modifiers name one.
     pub fn space(self, words: &[Token]) -> Option<Space> {
@@ -701,7 +749,8 @@ impl OperandKind {
                     Space::Param => "`[parameter+number]`".to_owned(),
                     space => format!("`[variable+number]` of a `.{}` variable", space.name()),
                 };
-                format!("an address `[register+number]` with a 64-bit register, or {what}")
+                let register = if space == Space::Global { "a 64-bit register" } else { "an integer register" };
+                format!("an address `[register+number]` with {register}, or {what}")
             }
             OperandKind::CallMemory => "an address `[variable+number]` of a `.param` variable of this body".to_owned(),
             OperandKind::Variable => match named_space(words) {
@@ -718,6 +767,9 @@ impl OperandKind {
             },
             OperandKind::SourceSize => "a register of type .u32 or a number up to the size of the copy".to_owned(),
             OperandKind::Count => "a 32-bit number".to_owned(),
+            OperandKind::BarrierId => format!("a register of type .u32 or a number up to {}", BARRIERS - 1),
+            OperandKind::ThreadCount { .. } => "a register of type .u32 or a multiple of the warp size, 32".to_owned(),
+            OperandKind::Fraction => "a register of type .f32 or a number above 0 and up to 1".to_owned(),
             OperandKind::Alignment => "a power of two up to 128".to_owned(),
             OperandKind::LineSize => "the number 128".to_owned(),
             OperandKind::Sign => "the number 1 or -1".to_owned(),
@@ -732,8 +784,19 @@ impl OperandKind {
     }
 }
 
+/// Returns `true` if the modifiers are those of a load or store of a matrix.
+fn moves_matrices(words: &[Token]) -> bool {
+    words.iter().any(|word| matches!(word, Token::M8n8 | Token::Load | Token::Store))
+}
+
 /// Size of a cache line in bytes.
 pub(super) const LINE_SIZE: u64 = 128;
+
+/// Number of barriers of a block.
+pub(super) const BARRIERS: u64 = 16;
+
+/// Number of threads in a warp.
+pub(super) const WARP_SIZE: u64 = 32;
 
 /// The bits of -1 as an 8-bit integer.
 pub(super) const MINUS_ONE: u64 = 0xFF;

@@ -96,6 +96,9 @@ fn registers(result: Type, operands: &[Type]) -> Result<Registers, TemplateError
 pub fn parse(line: &str, result: Type, operands: &[Type]) -> Result<Inst, TemplateError> {
     use std::fmt::Write;
 
+    if line.trim().is_empty() {
+        return Err(TemplateError::NotOne);
+    }
     let registers = registers(result, operands)?;
     let mut whole = String::from(".version 9.3\n.target sm_90\n.address_size 64\n.entry k()\n{\n");
     for family in registers.families() {

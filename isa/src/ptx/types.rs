@@ -134,6 +134,16 @@ impl Type {
         }
     }
 
+    /// Returns `true` if the type is an integer, or several packed integers.
+    pub fn holds_integers(self) -> bool {
+        self.kind() == TypeKind::Integer || matches!(self, Type::U16x2 | Type::S16x2 | Type::U8x4 | Type::S8x4)
+    }
+
+    /// Returns `true` if an immediate can have this type.
+    pub fn has_immediates(self) -> bool {
+        !matches!(self, Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2) && self.kind() != TypeKind::Packed
+    }
+
     /// Returns `true` if a register can be declared with this type.
     pub fn is_of_registers(self) -> bool {
         self.kind() != TypeKind::Packed && !matches!(self, Type::Bf16 | Type::Bf16x2)
@@ -327,7 +337,7 @@ pub struct Requirements {
     pub one_family: bool,
     /// A PTX version lower than `version`, and the SM version from which it is enough.
     pub earlier: Option<((u8, u8), u16)>,
-    /// The last PTX version with the feature, if a later version removed it.
+    /// The last PTX version with the feature, if a later version removed it for targets from `sm_70` on.
     pub until: Option<(u8, u8)>,
     /// The last SM version with the feature, if later SMs lack it.
     pub last_sm: Option<u16>,

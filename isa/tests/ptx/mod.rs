@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use halfbyte_isa::ptx::Opcode;
 use halfbyte_isa::ptx::inst::Inst;
 use halfbyte_isa::ptx::module::{
     BlockLimit, Body, Entry, Formal, FormalLocation, FrameVariable, Function, FunctionCode, Functions, LabelName,
@@ -12,8 +11,8 @@ use halfbyte_isa::ptx::module::{
 };
 use halfbyte_isa::ptx::operand::{Address, Base, FrameVar, Label, Operand};
 use halfbyte_isa::ptx::row;
+use halfbyte_isa::ptx::types::Space;
 use halfbyte_isa::ptx::types::Type;
-use halfbyte_isa::ptx::types::{Space, Token};
 
 /// Returns the types with which PTX registers can be declared.
 pub fn register_types() -> impl Iterator<Item = Type> {
@@ -164,15 +163,6 @@ pub fn module(version: (u8, u8), target: TargetName, mut entry: Entry) -> Module
 /// warps of threads. A guarded instruction has no omitted result.
 pub fn make_assemblable(inst: &mut Inst) {
     let row = inst.row();
-    if matches!(row.mnemonic, "bar" | "barrier") && !inst.has(Token::Warp) {
-        for (operand, of) in inst.operands.iter_mut().zip(row.operands) {
-            match (operand, of.name) {
-                (Operand::Number(number), "a") => *number = number.rem_euclid(16),
-                (Operand::Number(number), "b") => *number = 32 * (1 + number.rem_euclid(32)),
-                _ => {}
-            }
-        }
-    }
     let elements = row::elements(&inst.modifiers) as i32;
     // A matrix instruction accesses memory in rows of 16 bytes.
     let size = if inst.is_warp_level() { 16 } else { (inst.ty(0).bits() / 8) as i32 * elements };
@@ -181,10 +171,6 @@ pub fn make_assemblable(inst: &mut Inst) {
         if let Operand::Memory(address) = operand {
             let offset = if address.register().is_none() { address.offset.rem_euclid(512) } else { address.offset };
             address.offset = offset / size * size;
-        }
-        // A cache policy's fraction must be between 0 and 1.
-        if let (Opcode::CREATEPOLICY_OF, Operand::Number(bits)) = (inst.opcode, &mut *operand) {
-            *bits = 0.5_f32.to_bits().into();
         }
         // ptxas 13.5 rejects `_` in the result of a product that it emulates with other instructions.
         if let (true, Operand::Vector(regs)) = (is_product, &mut *operand) {

@@ -191,7 +191,7 @@ fn described(failure: &Failure) -> Members {
 
 /// Parses an SM version, such as `90` or `100a`.
 fn machine(text: &str) -> Result<TargetName, String> {
-    let found = TargetName::from_number(text).filter(|machine| machine.is_known());
+    let found = TargetName::from_number(text).filter(|machine| machine.first_version().is_some());
     found.ok_or_else(|| "expected a machine such as 80, 90 or 100a".into())
 }
 

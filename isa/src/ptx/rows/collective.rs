@@ -37,8 +37,9 @@ const SINGLES: ModifierSlot = ty(types!(F32));
 const LOGIC: ModifierSlot = ModifierSlot::one_of("reduction", words!(And Or Xor));
 const INTEGERS: ModifierSlot = ty(types!(U32 S32));
 
-const ID: OperandRow = value("a", U32);
-const COUNT: OperandRow = value("b", U32);
+const ID: OperandRow = OperandRow::used("a", OperandKind::BarrierId);
+const COUNT: OperandRow = OperandRow::used("b", OperandKind::ThreadCount { zero: true });
+const ARRIVING: OperandRow = OperandRow::used("b", OperandKind::ThreadCount { zero: false });
 const SAYS: OperandRow = OperandRow::used("c", OperandKind::Condition);
 const MASK: OperandRow = value("mask", U32);
 const WITH_B32: OperandKind = OperandKind::WithPredicate { ty: B32, blank: false, silent: true };
@@ -80,7 +81,7 @@ const REDUCES_FLOATS: &str = "Computes the minimum or maximum over all threads o
 controls! {
     BAR_SYNC "bar" &[CTA, SYNC], &[ID], Requirements::ALWAYS, WAITS, "bar.sync 0;";
     BAR_SYNC_OF "bar" &[CTA, SYNC], &[ID, COUNT], Requirements::ALWAYS, WAITS, "bar.sync 1, 64;";
-    BAR_ARRIVE "bar" &[CTA, ARRIVE], &[ID, COUNT], Requirements::ALWAYS, ARRIVES, "bar.arrive 1, 64;";
+    BAR_ARRIVE "bar" &[CTA, ARRIVE], &[ID, ARRIVING], Requirements::ALWAYS, ARRIVES, "bar.arrive 1, 64;";
     BAR_POPC "bar" &[CTA, RED, POPC, OF_U32], &[def("d", U32), ID, SAYS], Requirements::ALWAYS, COUNTS, "bar.red.popc.u32 %d, 0, %p;";
     BAR_POPC_OF "bar" &[CTA, RED, POPC, OF_U32], &[def("d", U32), ID, COUNT, SAYS], Requirements::ALWAYS, COUNTS, "bar.red.popc.u32 %d, 1, 64, !%p;";
     BAR_RED "bar" &[CTA, RED, BOTH, OF_PREDICATE], &[ANSWER, ID, SAYS], Requirements::ALWAYS, ANSWERS, "bar.red.and.pred %q, 0, %p;";
@@ -88,7 +89,7 @@ controls! {
     BAR_WARP "bar" &[WARP, SYNC], &[MASK], Requirements::ALWAYS, OF_WARP, "bar.warp.sync 0xffffffff;";
     BARRIER_SYNC "barrier" &[CTA, SYNC, ALIGNED], &[ID], Requirements::ALWAYS, WAITS, "barrier.sync 0;";
     BARRIER_SYNC_OF "barrier" &[CTA, SYNC, ALIGNED], &[ID, COUNT], Requirements::ALWAYS, WAITS, "barrier.sync 1, 64;";
-    BARRIER_ARRIVE "barrier" &[CTA, ARRIVE, ALIGNED], &[ID, COUNT], Requirements::ALWAYS, ARRIVES, "barrier.arrive 1, 64;";
+    BARRIER_ARRIVE "barrier" &[CTA, ARRIVE, ALIGNED], &[ID, ARRIVING], Requirements::ALWAYS, ARRIVES, "barrier.arrive 1, 64;";
     BARRIER_POPC "barrier" &[CTA, RED, POPC, ALIGNED, OF_U32], &[def("d", U32), ID, SAYS], Requirements::ALWAYS, COUNTS, "barrier.red.popc.u32 %d, 0, %p;";
     BARRIER_POPC_OF "barrier" &[CTA, RED, POPC, ALIGNED, OF_U32], &[def("d", U32), ID, COUNT, SAYS], Requirements::ALWAYS, COUNTS, "barrier.red.popc.u32 %d, 1, 64, %p;";
     BARRIER_RED "barrier" &[CTA, RED, BOTH, ALIGNED, OF_PREDICATE], &[ANSWER, ID, SAYS], Requirements::ALWAYS, ANSWERS, "barrier.red.and.pred %q, 0, %p;";
@@ -104,7 +105,7 @@ controls! {
     MATCH_ANY "match" &[ANY, SYNC, OF_BITS], &[def("d", U32), value("a", T), MASK], Requirements::ALWAYS, MATCHES, "match.any.sync.b32 %d, %a, 0xffffffff;";
     MATCH_ALL "match" &[ALL, SYNC, OF_BITS], &[OperandRow::def("d", WITH_U32), value("a", T), MASK], Requirements::ALWAYS, MATCHES_ALL, "match.all.sync.b32 %d|%p, %a, 0xffffffff;";
     MATCH_ALL_ALONE "match" &[ALL, SYNC, OF_BITS], &[def("d", U32), value("a", T), MASK], Requirements::ALWAYS, MATCHES_ALL, "match.all.sync.b32 %d, %a, 0xffffffff;";
-    REDUX "redux" &[SYNC, ARITHMETIC, INTEGERS], &[def("d", T), value("a", T), MASK], REDUCTIONS, REDUCES, "redux.sync.add.u32 %d, %a, 0xffffffff;";
+    REDUX "redux" &[SYNC, ARITHMETIC, INTEGERS], &[def("d", Ty::Integer(0)), value("a", Ty::Integer(0)), MASK], REDUCTIONS, REDUCES, "redux.sync.add.u32 %d, %a, 0xffffffff;";
     REDUX_BITS "redux" &[SYNC, LOGIC, OF_B32], &[def("d", U32), value("a", U32), MASK], REDUCTIONS, REDUCES, "redux.sync.xor.b32 %d, %a, 0xffffffff;";
     REDUX_F32 "redux" &[SYNC, EXTREMA, MAGNITUDES, WITH_NAN, SINGLES], &[def("d", T), reg("a", T), MASK], OF_FLOATS, REDUCES_FLOATS, "redux.sync.min.abs.NaN.f32 %d, %a, 0xffffffff;";
     ACTIVEMASK "activemask" &[OF_B32], &[def("d", B32)], Requirements::ALWAYS, "Returns the mask of the lanes of the warp that execute the instruction together.", "activemask.b32 %d;";

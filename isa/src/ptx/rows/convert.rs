@@ -21,15 +21,18 @@ const EXACT_INTEGERS: &[Choice] = types!(U8 S8 U16 U32 U64 S16 S32 S64);
 const BF16_INT: &[OperandRow] = &[def("d", T), value("a", S)];
 const INT_BF16: &[OperandRow] = &[def("d", T), reg("a", S)];
 const INT_FLOAT: &[OperandRow] = &[def("d", Ty::Within(0)), reg("a", Ty::Within(1))];
-const FLOAT_FLOAT: &[OperandRow] = &[def("d", Ty::Within(0)), reg("a", Ty::Within(1))];
+const FLOAT_FLOAT: &[OperandRow] = &[def("d", Ty::Within(0)), value("a", Ty::Within(1))];
 /// Operands of conversions whose registers must not be wider than their types.
-const EXACT: &[OperandRow] = &[def("d", T), reg("a", S)];
+const EXACT: &[OperandRow] = &[def("d", T), value("a", S)];
+/// Like [`EXACT`], with a source that must be a register.
+const EXACT_REGISTER: &[OperandRow] = &[def("d", T), reg("a", S)];
 const RANDOM_PAIR: &[OperandRow] = &[def("d", T), reg("a", S), reg("b", S), reg("r", Ty::Is(Type::U16x2))];
 const RANDOM_FOUR: &[OperandRow] =
     &[def("d", T), OperandRow::used("a", OperandKind::Vector(S, 4)), reg("r", Ty::Is(Type::U16x2))];
-const PACKED: &[OperandRow] = &[def("d", U32), value("a", S), value("b", S)];
-const PACKED_BYTES: &[OperandRow] = &[def("d", U32), value("a", S), value("b", S), value("c", U32)];
-const PAIR: &[OperandRow] = &[def("d", T), reg("a", S), reg("b", S)];
+const PACKED: &[OperandRow] = &[def("d", S), value("a", Ty::Within(1)), value("b", Ty::Within(1))];
+const PACKED_BYTES: &[OperandRow] =
+    &[def("d", S), value("a", Ty::Within(1)), value("b", Ty::Within(1)), value("c", Ty::Named(2))];
+const PAIR: &[OperandRow] = &[def("d", T), value("a", S), value("b", S)];
 
 const TO_INT: &str = "Rounds a float to an integer: to nearest even (`.rni`), toward zero (`.rzi`), down (`.rmi`) or \
     up (`.rpi`). Values out of range saturate. NaN becomes 0, or 2^63 if the integer has 64 bits. `.ftz` flushes a \
@@ -176,7 +179,7 @@ convert! {
     CVT_F64_F16 "cvt" Compute &[SAT, ty(F64S), source_ty(F16)], FLOAT_FLOAT, Requirements::ALWAYS, TO_DOUBLE, "cvt.f64.f16 %d, %a;";
     CVT_F64_BF16 "cvt" Compute &[ty(F64S), source_ty(BF16S)], EXACT, BF16, TO_DOUBLE, "cvt.f64.bf16 %d, %a;";
     CVT_F64_F64 "cvt" Compute &[MAYBE_ROUND_INT, SAT, ty(F64S), source_ty(F64S)], FLOAT_FLOAT, Requirements::ALWAYS, SAME, "cvt.rni.f64.f64 %d, %a;";
-    CVT_TF32_AWAY "cvt" Compute &[ModifierSlot::one_of("rounding", words!(Rna)), MAYBE_SATFINITE, ty(types!(Tf32)), source_ty(F32)], EXACT, SM_80, TO_TF32, "cvt.rna.tf32.f32 %d, %a;";
+    CVT_TF32_AWAY "cvt" Compute &[ModifierSlot::one_of("rounding", words!(Rna)), MAYBE_SATFINITE, ty(types!(Tf32)), source_ty(F32)], EXACT_REGISTER, SM_80, TO_TF32, "cvt.rna.tf32.f32 %d, %a;";
     CVT_TF32 "cvt" Compute &[NEAR_OR_ZERO, ANY_RELU, ModifierSlot::optional("limit", &[since(MIXED, Token::Satfinite)]), ty(types!(Tf32)), source_ty(F32)], EXACT, TF32_ROUNDED, TO_TF32, "cvt.rn.tf32.f32 %d, %a;";
     CVT_MINI_F32 "cvt" Compute &[RN, MUST_SATFINITE, ANY_RELU, MINIS, source_ty(F32)], PAIR, Requirements::ALWAYS, TO_MINI, "cvt.rn.satfinite.e4m3x2.f32 %d, %a, %b;";
     CVT_MINI_HALVES "cvt" Compute &[RN, MUST_SATFINITE, ANY_RELU, BYTES, HALVES], EXACT, FP8, TO_MINI, "cvt.rn.satfinite.e5m2x2.f16x2 %d, %a;";

@@ -5,7 +5,7 @@ use super::*;
 /// Target requirements of `cp.async`.
 const COPIES: Requirements = Requirements::new(7, 0, 80);
 /// Target requirements of the predicate operand `ignore-src` of `cp.async`.
-const PREDICATES: Requirements = Requirements::new(8, 3, 80);
+const PREDICATES: Requirements = Requirements::new(7, 5, 80);
 /// Target requirements of cache hints and prefetch sizes of `cp.async`.
 const LEVELS: Requirements = Requirements::new(7, 4, 80);
 
@@ -27,7 +27,7 @@ const WAIT_ALL: ModifierSlot = ModifierSlot::one_of("operation", words!(WaitAll)
 const TO: OperandRow = OperandRow::used("d", OperandKind::MemoryIn(Space::Shared));
 const FROM: OperandRow = OperandRow::used("a", OperandKind::MemoryIn(Space::Global));
 const SIZE: OperandRow = OperandRow::used("size", OperandKind::CopySize);
-const POLICY: OperandRow = OperandRow::with("hint", "policy", OperandKind::Register(Ty::Is(Type::U64)));
+const POLICY: OperandRow = OperandRow::with("hint", "policy", OperandKind::Value(Ty::Is(Type::U64)));
 
 const COPIES_DOC: &str = "Copies `size` bytes asynchronously from global memory at `a` to shared memory at `d`, both \
     aligned to `size`. Until the thread has waited for the copy, no thread may access the destination or write the \

@@ -64,7 +64,7 @@ controls! {
     DISCARD "discard" &[MAYBE_GLOBAL, SECOND_LEVEL], LINE, POLICIES,
         "Declares that 128 bytes at `a` will not be read before they are written. On hardware their contents become \
          undefined; halfbyte keeps the contents.", "discard.global.L2 [%a], 128;";
-    NANOSLEEP "nanosleep" &[SLEEP], &[value("a", T)], Requirements::ALWAYS,
+    NANOSLEEP "nanosleep" &[SLEEP], &[value("a", Ty::Integer(0))], Requirements::ALWAYS,
         "Suspends the thread for at most twice the given number of nanoseconds.", "nanosleep.u32 20;";
     PMEVENT "pmevent" &[], &[OperandRow::used("a", OperandKind::Event)], Requirements::ALWAYS,
         "Triggers a performance monitor event.", "pmevent 1;";
@@ -77,6 +77,6 @@ controls! {
     FENCE_PROXY_ASYNC "fence" &[ModifierSlot::one_of("proxy", words!(Proxy)), ModifierSlot::one_of("kind", words!(Async)), ModifierSlot::optional("space", words!(Global SharedCta))], &[], ASYNC_PROXIES, PROXY_DOC, "fence.proxy.async.global;";
     CREATEPOLICY "createpolicy" &[FRACTIONAL, CHOSEN, OTHERS, B64], &[POLICY], POLICIES,
         "Creates an L2 cache policy. In halfbyte its value is zero, because a policy changes no result.", "createpolicy.fractional.L2::evict_last.b64 %d;";
-    CREATEPOLICY_OF "createpolicy" &[FRACTIONAL, CHOSEN, OTHERS, B64], &[POLICY, value("f", Ty::Is(Type::F32))], POLICIES,
+    CREATEPOLICY_OF "createpolicy" &[FRACTIONAL, CHOSEN, OTHERS, B64], &[POLICY, OperandRow::used("f", OperandKind::Fraction)], POLICIES,
         "Creates an L2 cache policy for a fraction of the accesses.", "createpolicy.fractional.L2::evict_last.L2::evict_unchanged.b64 %d, 0f3f000000;";
 }

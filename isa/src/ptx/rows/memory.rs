@@ -168,7 +168,7 @@ const PREFETCH: ModifierSlot = ModifierSlot::optional(
 );
 
 const ELEMENT: Ty = Ty::Within(0);
-const POLICY: OperandRow = OperandRow::with("hint", "policy", OperandKind::Register(Ty::Is(Type::U64)));
+const POLICY: OperandRow = OperandRow::with("hint", "policy", OperandKind::Value(Ty::Is(Type::U64)));
 const TO: OperandRow = OperandRow::def("d", OperandKind::Elements(ELEMENT));
 const FROM: OperandRow = OperandRow::used("b", OperandKind::Elements(ELEMENT));
 const ADDRESS: OperandRow = OperandRow::used("a", OperandKind::Memory);
@@ -283,7 +283,7 @@ memory! {
         "Saves the stack pointer.", "stacksave.u64 %d;";
     STACKRESTORE "stackrestore" Memory &[ty(types!(U32 U64))], &[], &[reg("a", T)], STACK,
         "Restores a saved stack pointer, which frees the memory allocated since.", "stackrestore.u64 %a;";
-    ISSPACEP "isspacep" Address &[ASKED_SPACE], &[], &[def("p", PRED), reg("a", Ty::Is(Type::U64))], ANY,
+    ISSPACEP "isspacep" Address &[ASKED_SPACE], &[], &[def("p", PRED), value("a", Ty::Is(Type::U64))], ANY,
         "Tests whether a generic address is in the named state space.", "isspacep.global %p, %a;";
     CVTA "cvta" Address &[ModifierSlot::optional("direction", words!(To)), SPACE, ty(types!(U64))], &[], REGS_1, ANY,
         CONVERTED, "cvta.to.global.u64 %d, %a;";

@@ -8,9 +8,10 @@ use super::{ParsedFile, RejectedKernel, SourceLocation};
 use crate::object::Loc;
 use crate::ptx::inst::Inst;
 use crate::ptx::module::{
-    BlockLimit, Body, Entry, FrameVariable, Functions, Linkage, MAX_ALIGN, Param, Targets, Variables,
+    BlockLimit, Body, Entry, FrameVariable, Functions, Linkage, MAX_ALIGN, Param, PointerTarget, Targets, Variables,
 };
-use crate::ptx::types::{Space, Type};
+use crate::ptx::operand::Base;
+use crate::ptx::types::{Requirements, Space, Type};
 
 /// A parsed body. For each instruction, it holds the location in the PTX text and the source location from `.loc`.
 pub(super) struct ParsedBody {
@@ -26,11 +27,8 @@ impl<'a> Reader<'a> {
         self.bump()?;
         let at = self.ahead.at;
         let name = self.name("the name of a kernel")?;
-        let is_taken = text.module.entries.iter().any(|entry| entry.name == name)
-            || text.refused.iter().any(|refused| refused.name == name)
-            || self.is_defined(name);
         let before = self.errors.len();
-        if is_taken {
+        if self.is_defined(name) || !self.kernels.insert(name) {
             self.errors.push(Error { at, kind: ErrorKind::Duplicate(name.to_owned()) });
         }
         self.noted.clear();
@@ -112,6 +110,10 @@ impl<'a> Reader<'a> {
                     self.bump()?;
                     hints.push(format!(".{word} {}", self.count()?));
                 }
+                // No block of a cluster is accessed from another one, so clusters change no result.
+                "reqnctapercluster" | "maxclusterrank" | "explicitcluster" | "blocksareclusters" => {
+                    hints.push(self.cluster_hint(word)?);
+                }
                 "pragma" => hints.push(format!(".pragma {};", self.pragma()?)),
                 _ => self.debug_directive(word)?,
             }
@@ -122,6 +124,28 @@ impl<'a> Reader<'a> {
         let ParsedBody { body, locs, sources } = code?;
         let (name, variables, functions) = (name.to_owned(), Variables::default(), Functions::default());
         Ok((Entry { name, linkage, params, blocks, hints, body, variables, functions }, locs, sources))
+    }
+
+    /// Parses a directive on clusters of blocks, such as `.reqnctapercluster 2, 1, 1`.
+    fn cluster_hint(&mut self, word: &str) -> Result<String, Error> {
+        let needs = if word == "blocksareclusters" { (9, 0) } else { (7, 8) };
+        let version = self.version;
+        if version < needs {
+            return Err(self.error(ErrorKind::Version { what: word.to_owned(), needs, version }));
+        }
+        if self.target.sm < 90 {
+            let (needs, target) = (Requirements::new(needs.0, needs.1, 90), self.target);
+            return Err(self.error(ErrorKind::Missing { inst: format!(".{word}"), needs, version, target }));
+        }
+        self.bump()?;
+        Ok(match word {
+            "reqnctapercluster" => {
+                let [x, y, z] = self.axes()?;
+                format!(".{word} {x}, {y}, {z}")
+            }
+            "maxclusterrank" => format!(".{word} {}", self.count()?),
+            _ => format!(".{word}"),
+        })
     }
 
     /// Parses one to three block dimensions: `128`, `16, 8` or `4, 4, 4`.
@@ -151,20 +175,26 @@ impl<'a> Reader<'a> {
                     None => break,
                 },
                 Token::End => return Err(self.expected("`}`")),
-                first => match self.statement(&mut names, insts.len() as u32) {
-                    Ok(Some((inst, at))) => {
-                        insts.push(inst);
-                        locs.push(at);
-                        sources.push(self.source);
+                first => {
+                    let read = self.statement(&mut names, insts.len() as u32);
+                    let before = names.take_before();
+                    match read {
+                        Ok(Some((inst, at))) => {
+                            for inst in before.into_iter().chain([inst]) {
+                                insts.push(inst);
+                                locs.push(at);
+                                sources.push(self.source);
+                            }
+                        }
+                        Ok(None) => {}
+                        Err(error) if self.declares(first, &error) => {
+                            let kind = error.kind.clone();
+                            self.keep(error)?;
+                            self.skip_unsupported(&kind, true);
+                        }
+                        Err(error) => self.recover(error)?,
                     }
-                    Ok(None) => {}
-                    Err(error) if self.declares(first, &error) => {
-                        let kind = error.kind.clone();
-                        self.keep(error)?;
-                        self.skip_unsupported(&kind, true);
-                    }
-                    Err(error) => self.recover(error)?,
-                },
+                }
             }
         }
         self.bump()?;
@@ -192,20 +222,11 @@ impl<'a> Reader<'a> {
         let (mut ty, mut align, mut pointer) = (None, None, None);
         while let Token::Dotted(word) = self.ahead.token {
             match word {
-                "align" => {
+                "align" if align.is_none() && pointer.is_none() => {
                     self.bump()?;
-                    let most = if pointer.is_some() { MAX_ALIGN } else { MAX_PARAM_ALIGN };
-                    let number = Some(self.power_of_two(most)?);
-                    match pointer {
-                        Some(_) => pointer = Some(number),
-                        None => align = number,
-                    }
+                    align = Some(self.power_of_two(MAX_PARAM_ALIGN)?);
                 }
-                "ptr" if pointer.is_none() => {
-                    self.bump()?;
-                    pointer = Some(None);
-                    self.directive("global", "`.global`")?;
-                }
+                "ptr" if pointer.is_none() && ty.is_some() => pointer = Some(self.pointer_target()?),
                 _ if ty.is_none() => ty = Some(self.ty()?),
                 _ => break,
             }
@@ -223,6 +244,23 @@ impl<'a> Reader<'a> {
         Ok((Param { name: name.to_owned(), ty, count, align, pointer }, name, at))
     }
 
+    /// Parses the target of a pointer: `.ptr`, `.ptr .align 1`, `.ptr .global .align 16`.
+    fn pointer_target(&mut self) -> Result<PointerTarget, Error> {
+        self.bump()?;
+        let mut target = PointerTarget::default();
+        if let Token::Dotted(word) = self.ahead.token
+            && let Some(space) = Space::ALL.into_iter().find(|&space| space.name() == word && space != Space::Param)
+        {
+            target.space = Some(space);
+            self.bump()?;
+        }
+        if self.ahead.token == Token::Dotted("align") {
+            self.bump()?;
+            target.align = Some(self.power_of_two(u32::MAX)?);
+        }
+        Ok(target)
+    }
+
     /// Parses a declaration, a label or an instruction. `place` is the index that the next
     /// instruction of the body gets.
     fn statement(&mut self, names: &mut Names<'a>, place: u32) -> Result<Option<(Inst, Loc)>, Error> {
@@ -232,13 +270,14 @@ impl<'a> Reader<'a> {
             Token::Dotted("local") => self.frame_variables(Space::Local, names).map(|()| None),
             Token::Dotted("param") => self.frame_variables(Space::Param, names).map(|()| None),
             Token::Dotted("shared") => self.shared_variables(false, Some(names)).map(|()| None),
+            Token::Dotted("global") => self.variables(Linkage::Plain, Space::Global, Some(names)).map(|()| None),
+            Token::Dotted("const") => self.variables(Linkage::Plain, Space::Const, Some(names)).map(|()| None),
             Token::Dotted("pragma") => {
                 let text = self.pragma()?;
                 names.pragma(place, text);
                 Ok(None)
             }
             Token::Dotted(word) => self.debug_directive(word).map(|()| None),
-            Token::Punct(';') => self.bump().map(|()| None),
             Token::Punct('{') => {
                 names.open(self.of_body.len());
                 self.bump().map(|()| None)
@@ -302,15 +341,52 @@ impl<'a> Reader<'a> {
 
     /// Parses frame variables: `.local .align 8 .b8 depot[16];`, `.param .b32 a, b;`.
     fn frame_variables(&mut self, space: Space, names: &mut Names<'a>) -> Result<(), Error> {
+        for (variable, name, at) in self.frame_declaration(space)? {
+            names.declare_frame(name, variable, at)?;
+        }
+        Ok(())
+    }
+
+    /// Parses variables in local memory that the module declares, as PTX before 3.0 allows. Each
+    /// kernel that uses such a variable has its own in its frame.
+    pub(super) fn local_variables(&mut self) -> Result<(), Error> {
+        let (needs, version) = ((3, 0), self.version);
+        if version >= needs {
+            let what = "a variable in local memory outside a kernel, which PTX does not allow from 3.0 on";
+            return Err(self.error(ErrorKind::Expected { expected: "a directive", found: what.to_owned() }));
+        }
+        for (variable, name, at) in self.frame_declaration(Space::Local)? {
+            if self.is_defined(name) || self.locals.insert(name, variable).is_some() {
+                self.keep(Error { at, kind: ErrorKind::Duplicate(name.to_owned()) })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the symbol with this name as the base of an address.
+    pub(super) fn base(&self, name: &'a str, names: &mut Names<'a>) -> Result<Option<Base>, ErrorKind> {
+        let known = names.base(name).or_else(|| self.variable(name).map(Base::Variable));
+        let local = self.locals.get(name).filter(|_| known.is_none());
+        match local {
+            Some(_) if self.is_in_function => {
+                Err(ErrorKind::Unsupported("a variable in local memory of the module in a function".to_owned()))
+            }
+            Some(variable) => Ok(Some(Base::Frame(names.declare_outermost(name, variable.clone())))),
+            None => Ok(known),
+        }
+    }
+
+    /// Parses a declaration of frame variables. Returns each variable with its name and the location of the name.
+    fn frame_declaration(&mut self, space: Space) -> Result<Vec<(FrameVariable, &'a str, Loc)>, Error> {
         self.bump()?;
-        let (mut ty, mut align) = (None, None);
+        let (mut ty, mut align, mut lanes) = (None, None, None);
         while let Token::Dotted(word) = self.ahead.token {
             match word {
                 "align" if align.is_none() => {
                     self.bump()?;
                     align = Some(self.power_of_two(if space == Space::Param { MAX_PARAM_ALIGN } else { MAX_ALIGN })?);
                 }
-                "v2" | "v4" => return Err(self.error(ErrorKind::Unsupported("a vector variable".to_owned()))),
+                "v2" | "v4" if lanes.is_none() => lanes = Some(self.lanes()?),
                 _ if ty.is_some() => break,
                 _ => {
                     let at = self.ahead.at;
@@ -319,25 +395,33 @@ impl<'a> Reader<'a> {
             }
         }
         let Some(ty) = ty else { return Err(self.expected("a type")) };
+        let align = align.or(lanes.map(|lanes| lanes * ty.bits() / 8));
+        let mut all = Vec::new();
         loop {
             let at = self.ahead.at;
             let name = self.name("the name of a variable")?;
-            let count = if self.accept('[')? {
-                let count = self.count()?;
+            let mut count = lanes;
+            while self.accept('[')? {
+                count = Some(count.unwrap_or(1).saturating_mul(self.count()?));
                 self.expect(']', "`]`")?;
-                Some(count)
-            } else {
-                None
-            };
+            }
             let variable = FrameVariable { name: name.to_owned(), space, ty, count, align };
             if variable.bytes() > space.most_bytes() {
                 return Err(Error { at, kind: ErrorKind::Variables(space) });
             }
-            names.declare_frame(name, variable, at)?;
+            all.push((variable, name, at));
             if !self.accept(',')? {
-                return self.expect(';', "`,` or `;`");
+                self.expect(';', "`,` or `;`")?;
+                return Ok(all);
             }
         }
+    }
+
+    /// Parses the number of elements of a vector variable: `.v2` or `.v4`.
+    pub(super) fn lanes(&mut self) -> Result<u32, Error> {
+        let lanes = if self.ahead.token == Token::Dotted("v2") { 2 } else { 4 };
+        self.bump()?;
+        Ok(lanes)
     }
 
     /// Parses register declarations: `.reg .b32 %r<80>, %a;`.

@@ -59,6 +59,9 @@ pub enum ErrorKind {
     /// NVIDIA has no target with this name.
     #[error("there is no target `{0}`")]
     Target(TargetName),
+    /// PTX has no version with this number, or halfbyte does not know it.
+    #[error("PTX {}.{} is not a known version; the known versions are 1.4 to 9.5", .0.0, .0.1)]
+    UnknownVersion((u8, u8)),
     /// A special register is used as an operand of an instruction that cannot read it.
     #[error("`{special}` cannot be an operand of `{mnemonic}`; read it with `mov` first")]
     SpecialOperand {
@@ -84,14 +87,6 @@ pub enum ErrorKind {
         inst: String,
         /// The requirements of the instruction.
         needs: Requirements,
-        /// The `.version` of the module.
-        version: (u8, u8),
-        /// The `.target` of the module.
-        target: TargetName,
-    },
-    /// The module's PTX version or target is older than every version and target that the parser supports.
-    #[error("PTX {}.{} and {target} are too old; at least PTX 6.3 and sm_75 are required", version.0, version.1)]
-    Older {
         /// The `.version` of the module.
         version: (u8, u8),
         /// The `.target` of the module.

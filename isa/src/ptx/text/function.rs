@@ -63,6 +63,9 @@ impl<'a> Reader<'a> {
                     no_return = true;
                     self.bump()?;
                 }
+                // The directive after a declaration without a `;`.
+                "visible" | "weak" | "extern" | "common" | "entry" | "func" | "global" | "const" | "local"
+                | "shared" => break,
                 _ => self.debug_directive(word)?,
             }
         }
@@ -70,16 +73,16 @@ impl<'a> Reader<'a> {
             name,
             at,
             Function { name: name.to_owned(), linkage, prototype: head.prototype.clone(), no_return, code: None },
-            text,
         )?;
-        if self.accept(';')? {
+        // The `;` of a declaration may be missing.
+        if self.accept(';')? || self.ahead.token != Token::Punct('{') {
             return Ok(());
         }
         self.define(number, (name, at), head, text)
     }
 
     /// Declares a function and returns its index. A function may be declared several times.
-    fn declare(&mut self, name: &'a str, at: Loc, function: Function, text: &ParsedFile) -> Result<u32, Error> {
+    fn declare(&mut self, name: &'a str, at: Loc, function: Function) -> Result<u32, Error> {
         if let Some(number) = self.function_of(name) {
             let before = self.functions.all.get(number as usize);
             if before.is_some_and(|before| before.prototype != function.prototype) {
@@ -87,7 +90,7 @@ impl<'a> Reader<'a> {
             }
             return Ok(number);
         }
-        if self.is_defined(name) || text.module.entries.iter().any(|entry| entry.name == name) {
+        if self.is_defined(name) {
             self.keep(Error { at, kind: ErrorKind::Duplicate(name.to_owned()) })?;
         }
         let number = self.functions.all.len() as u32;
@@ -116,7 +119,9 @@ impl<'a> Reader<'a> {
         let before = self.errors.len();
         self.noted.clear();
         let Head { names, results, params, .. } = head;
+        self.is_in_function = true;
         let read = self.code(names);
+        self.is_in_function = false;
         let (code, errors) = self.settle(read, before)?;
         match (errors.first().map(|first| &first.kind), code) {
             (None, Some(ParsedBody { body, locs, sources })) => {
@@ -346,7 +351,10 @@ fn difference(inst: &crate::ptx::Inst, prototype: &Prototype, body: &Body) -> Op
 fn is_passed_as(operand: &Operand, formal: &Formal, body: &Body) -> bool {
     match *operand {
         Operand::Register(reg) => {
-            let fits = |ty: Type| if formal.ty.bits() < 16 { ty.bits() == 16 } else { formal.ty.accepts(ty) };
+            let fits = |ty: Type| match formal.ty.bits() {
+                8 => ty.bits() == 16,
+                _ => formal.ty.accepts(ty),
+            };
             formal.count.is_none() && body.registers.ty(reg).is_some_and(fits)
         }
         Operand::Number(_) => formal.count.is_none(),

@@ -17,7 +17,7 @@ use crate::ptx::matrix::MatrixOperand;
 use crate::ptx::module::{Symbol, Targets};
 use crate::ptx::operand::{Address, Base, Callee, Operand, Reg};
 use crate::ptx::row::MAX_MODIFIERS;
-use crate::ptx::row::{Lanes, OperandKind, OperandRole, OperandRow, Ty, elements, part_of};
+use crate::ptx::row::{Lanes, OperandKind, OperandRole, OperandRow, Ty, elements, named_space, part_of};
 use crate::ptx::types::{Space, Special, Token, Type, TypeKind};
 use crate::ptx::{Opcode, Vector};
 
@@ -34,6 +34,31 @@ static BY_MNEMONIC: LazyLock<Vec<(&'static str, Vec<Opcode>)>> = LazyLock::new(|
     table
 });
 
+/// The instructions on packed bytes and half-words, whose operands cannot be sums.
+const VIDEO: [&str; 14] = [
+    "vadd2",
+    "vadd4",
+    "vsub2",
+    "vsub4",
+    "vavrg2",
+    "vavrg4",
+    "vabsdiff2",
+    "vabsdiff4",
+    "vmin2",
+    "vmin4",
+    "vmax2",
+    "vmax4",
+    "vset2",
+    "vset4",
+];
+
+/// The modifiers that `ptxas` accepts twice.
+const REPEATED: [Token; 7] =
+    [Token::Sat, Token::Satfinite, Token::Relu, Token::Nan, Token::Approx, Token::Cc, Token::Sync];
+
+/// The first SM version that computes with subnormal f32 numbers.
+const FIRST_WITH_SUBNORMALS: u16 = 20;
+
 /// The name of the predefined constant that is the number of threads in a warp.
 pub(super) const WARP_SIZE: &str = "WARP_SZ";
 pub(super) const WARP_THREADS: &str = "32";
@@ -48,6 +73,10 @@ enum Raw<'a> {
     Name(&'a str),
     /// The name of a variable, parameter or function, and the operand for its address.
     Address(&'a str, Operand),
+    /// An element of an array, such as `a[3]`: the operand for its address.
+    Element(Operand),
+    /// The sum of a register and a number, such as `%r1+4`.
+    Sum(Reg, i64),
     /// A register with a suffix after a dot, such as `%r1.b0`.
     Dotted(Reg, &'a str),
 }
@@ -77,6 +106,8 @@ struct Parts<'a> {
     word_locs: ArrayVec<Loc, MAX_MODIFIERS>,
     operands: SmallVec<[(Raw<'a>, Loc); 4]>,
     end: Loc,
+    /// `true` if the target flushes the subnormal numbers of every f32 instruction.
+    flushes: bool,
 }
 
 impl<'a> Reader<'a> {
@@ -114,6 +145,7 @@ impl<'a> Reader<'a> {
             word_locs: ArrayVec::new(),
             operands: SmallVec::new(),
             end: at,
+            flushes: self.target.sm < FIRST_WITH_SUBNORMALS,
         };
         while let Some((word, at)) = self.word()? {
             if let Some(kind) = unsupported::word(mnemonic, word) {
@@ -124,9 +156,13 @@ impl<'a> Reader<'a> {
                 let kind = ErrorKind::UnknownWord { mnemonic: (*mnemonic).to_owned(), word: word.to_owned() };
                 return Err(Error { at, kind });
             };
+            if REPEATED.contains(&token) && parts.words.contains(&token) {
+                continue;
+            }
             parts.words.push(token);
             parts.word_locs.push(at);
         }
+        parts.imply_rounding(self.version);
         if *mnemonic == "call" {
             let operands = self.call_operands(names)?;
             parts.end = self.ahead.at;
@@ -247,7 +283,7 @@ impl<'a> Reader<'a> {
         self.ahead.token == Lexeme::Punct(';')
     }
 
-    fn operand(&mut self, names: &Names<'a>) -> Result<Raw<'a>, Error> {
+    fn operand(&mut self, names: &mut Names<'a>) -> Result<Raw<'a>, Error> {
         match self.ahead.token {
             Lexeme::Punct('{') => self.vector(names),
             Lexeme::Punct('[') => self.address(names),
@@ -257,21 +293,24 @@ impl<'a> Reader<'a> {
             }
             _ if self.is_constant() => self.constant().map(Raw::Number),
             Lexeme::Name(name) => {
-                let reg = names.register(name);
+                let (reg, at) = (names.register(name), self.ahead.at);
                 if name == "_" || reg.is_some() {
                     self.bump()?;
+                    if let (Some(reg), Lexeme::Punct('+')) = (reg, self.ahead.token) {
+                        return Ok(Raw::Sum(reg, self.wide_offset()?));
+                    }
                     return self.after_register(name, reg, names);
                 }
                 if let Some(kind) = self.unsupported(name).filter(|_| names.base(name).is_none()) {
                     return Err(self.error(kind));
                 }
                 self.bump()?;
-                let base = names.base(name).or_else(|| self.variable(name).map(Base::Variable));
+                let base = self.base(name, names).map_err(|kind| Error { at, kind })?;
                 Ok(match (base, self.function_of(name)) {
-                    (Some(base), _) => {
-                        let element = self.element_offset(base)?;
-                        Raw::Address(name, address_of(base, element.wrapping_add(self.offset()?)))
-                    }
+                    (Some(base), _) => match self.element_offset(base, names)? {
+                        Some(offset) => Raw::Element(address_of(base, offset)),
+                        None => Raw::Address(name, address_of(base, self.offset()?)),
+                    },
                     (None, Some(function)) => Raw::Address(name, Operand::Function(function)),
                     (None, None) => return self.after_name(name),
                 })
@@ -280,16 +319,20 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Parses an index such as `[3]` after a module variable. Returns the byte offset of the element.
-    fn element_offset(&mut self, base: Base) -> Result<i32, Error> {
-        let Base::Variable(var) = base else { return Ok(0) };
+    /// Parses an index such as `[3]` after an array, and returns the byte offset of the element.
+    fn element_offset(&mut self, base: Base, names: &Names<'a>) -> Result<Option<i32>, Error> {
+        let array = match base {
+            Base::Variable(var) => self.variables.get(var.number as usize).map(|of| (of.ty, of.count)),
+            Base::Frame(var) => names.frame(var).map(|of| (of.ty, of.count)),
+            Base::Register(_) | Base::Parameter(_) => None,
+        };
+        let Some((ty, Some(_))) = array else { return Ok(None) };
         if !self.accept('[')? {
-            return Ok(0);
+            return Ok(None);
         }
-        let size = self.variables.get(var.number as usize).map_or(1, |variable| variable.ty.bits() / 8);
-        let offset = self.bytes(size)?;
+        let offset = self.bytes(ty.bits() / 8)?;
         self.expect(']', "`]`")?;
-        Ok(offset)
+        Ok(Some(offset))
     }
 
     /// Parses the tokens that may follow a register or `_`: a suffix, or `|` and a second predicate.
@@ -381,19 +424,34 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn address(&mut self, names: &Names<'a>) -> Result<Raw<'a>, Error> {
+    fn address(&mut self, names: &mut Names<'a>) -> Result<Raw<'a>, Error> {
         self.bump()?;
         let at = self.ahead.at;
         let name = self.name("a register, a parameter or a variable")?;
-        let named = || names.base(name).or_else(|| self.variable(name).map(Base::Variable));
-        let base = match names.register(name).map(Base::Register).or_else(named) {
+        let base = match names.register(name).map(Base::Register) {
+            Some(base) => Some(base),
+            None => self.base(name, names).map_err(|kind| Error { at, kind })?,
+        };
+        let base = match base {
             Some(base) => base,
             None => {
                 let kind = self.unsupported(name).unwrap_or_else(|| ErrorKind::Name(name.to_owned()));
                 return Err(Error { at, kind });
             }
         };
-        let address = Address { base, offset: self.offset()? };
+        let offset = match base {
+            Base::Register(_) if self.ahead.token == Lexeme::Punct('+') => self.wide_offset()?,
+            _ => self.offset()?.into(),
+        };
+        let address = match (base, i32::try_from(offset)) {
+            (_, Ok(offset)) => Address { base, offset },
+            // A larger offset is added to the register before the access.
+            (Base::Register(reg), Err(_)) => {
+                let sum = names.sum(reg, offset).map_err(|kind| Error { at, kind })?;
+                Address { base: Base::Register(sum), offset: 0 }
+            }
+            (_, Err(_)) => return Err(Error { at, kind: out_of_range(offset) }),
+        };
         self.expect(']', "`+` or `]`")?;
         Ok(Raw::Operand(Operand::Memory(address)))
     }
@@ -408,10 +466,16 @@ impl<'a> Reader<'a> {
         let at = self.ahead.at;
         let literal = self.constant()?;
         let count = literal.integer().map_err(|kind| Error { at, kind })?;
-        i32::try_from(count.saturating_mul(size.into())).map_err(|_| {
-            let kind = ErrorKind::Range { number: count.to_string(), ty: "an offset that fits in 32 bits".to_owned() };
-            Error { at, kind }
-        })
+        let bytes = count.saturating_mul(size.into());
+        i32::try_from(bytes).map_err(|_| Error { at, kind: out_of_range(bytes) })
+    }
+
+    /// Parses `+` and a number of 64 bits.
+    fn wide_offset(&mut self) -> Result<i64, Error> {
+        self.bump()?;
+        let at = self.ahead.at;
+        let literal = self.constant()?;
+        literal.bits(Type::B64).map(u64::cast_signed).map_err(|kind| Error { at, kind })
     }
 }
 
@@ -422,7 +486,7 @@ impl<'a> Parts<'a> {
         let mut best: Option<Refusal> = None;
         for &opcode in opcodes {
             match self.of_row(opcode, names) {
-                Ok(operands) => return Ok(Inst { opcode, modifiers: self.words.clone(), guard, operands }),
+                Ok(operands) => return Ok(self.inst(opcode, guard, operands)),
                 Err(refusal) if best.as_ref().is_none_or(|best| refusal.reach > best.reach) => best = Some(refusal),
                 Err(_) => {}
             }
@@ -430,15 +494,74 @@ impl<'a> Parts<'a> {
         // `ptxas` also accepts some modifiers in another order than the canonical one.
         for &opcode in opcodes.iter().filter(|opcode| opcode.row().fit(&self.words).is_err()) {
             let Some(words) = opcode.row().canonicalize(&self.words) else { continue };
-            let arranged = Parts { words: words.clone(), ..self.clone() };
+            let arranged = Parts { words, ..self.clone() };
             match arranged.of_row(opcode, names) {
-                Ok(operands) => return Ok(Inst { opcode, modifiers: words, guard, operands }),
+                Ok(operands) => return Ok(arranged.inst(opcode, guard, operands)),
                 Err(refusal) if best.as_ref().is_none_or(|best| refusal.reach > best.reach) => best = Some(refusal),
                 Err(_) => {}
             }
         }
+        if let Some(located) = self.with_state_space() {
+            // The state space may lack a variant of the instruction that a generic address has.
+            return located.choose(opcodes, guard, names).map_err(|error| match error.kind {
+                ErrorKind::Word { .. } => {
+                    let what = format!("a generic address of a variable in `{}` with these modifiers", self.mnemonic);
+                    Error { kind: ErrorKind::Unsupported(what), ..error }
+                }
+                _ => error,
+            });
+        }
         let unknown = || Error { at: self.at, kind: ErrorKind::Mnemonic(self.mnemonic.to_owned()) };
         Err(best.map_or_else(unknown, |best| best.error))
+    }
+
+    /// Returns the instruction with a state space, if it names none and its address is that of a
+    /// variable: a generic access to a variable is an access in the variable's state space.
+    fn with_state_space(&self) -> Option<Parts<'a>> {
+        let space = self.operands.iter().find_map(|(raw, _)| match raw {
+            Raw::Operand(Operand::Memory(Address { base: Base::Variable(var), .. }))
+            | Raw::Element(Operand::Variable { var, .. }) => Some(var.space),
+            Raw::Operand(Operand::Memory(Address { base: Base::Frame(var), .. }))
+            | Raw::Element(Operand::Frame { var, .. }) => Some(var.space),
+            _ => None,
+        })?;
+        let token = match space {
+            Space::Shared => Token::Shared,
+            Space::Local => Token::Local,
+            Space::Global | Space::Const | Space::Param => return None,
+        };
+        if named_space(&self.words).is_some() || self.words.is_full() {
+            return None;
+        }
+        let mut located = self.clone();
+        let place = located.words.iter().position(|word| matches!(word, Token::Type(_)))?;
+        located.words.insert(place, token);
+        located.word_locs.insert(place, self.at);
+        Some(located)
+    }
+
+    /// Adds the rounding `.rn` to a `mad.f32` without a rounding, which PTX before 4.0 allows.
+    fn imply_rounding(&mut self, version: (u8, u8)) {
+        let is_rounding = |word: &Token| matches!(word, Token::Rn | Token::Rz | Token::Rm | Token::Rp);
+        if self.mnemonic == "mad"
+            && version < (4, 0)
+            && self.words.contains(&Token::Type(Type::F32))
+            && !self.words.is_full()
+            && !self.words.iter().any(is_rounding)
+        {
+            self.words.insert(0, Token::Rn);
+            self.word_locs.insert(0, self.at);
+        }
+    }
+
+    /// Creates the instruction. Adds `.ftz` if the target flushes subnormal numbers.
+    fn inst(&self, opcode: Opcode, guard: Option<Guard>, operands: SmallVec<[Operand; 4]>) -> Inst {
+        let mut modifiers = self.words.clone();
+        if self.flushes && modifiers.contains(&Token::Type(Type::F32)) && !modifiers.is_full() {
+            modifiers.push(Token::Ftz);
+            modifiers = opcode.row().canonicalize(&modifiers).unwrap_or_else(|| self.words.clone());
+        }
+        Inst { opcode, modifiers, guard, operands }
     }
 
     /// Returns the call instruction with these operands. The opcode depends on whether the call is indirect.
@@ -483,7 +606,7 @@ impl<'a> Parts<'a> {
                     o.shape.vector(&self.words).is_some()
                         || matches!(o.shape, OperandKind::Vector(..) | OperandKind::Elements(_) | OperandKind::Parts(_))
                 }
-                Raw::Address(..) => o.shape == OperandKind::Variable,
+                Raw::Address(..) | Raw::Element(_) => o.shape == OperandKind::Variable,
                 _ => false,
             };
             let refuse = |kind| Refusal { reach: (true, place, braces), error: Error { at: *at, kind } };
@@ -549,8 +672,8 @@ impl<'a> Parts<'a> {
             _ => false,
         };
         let operand = match (raw, o.shape) {
-            (Raw::Number(_), _) if is_of_128_bits && o.role == OperandRole::Use => {
-                return Err(ErrorKind::Unsupported("a 128-bit immediate".to_owned()));
+            (Raw::Number(_) | Raw::Address(..), _) if is_of_128_bits && o.role == OperandRole::Use => {
+                return Err(ErrorKind::Unsupported("a 128-bit immediate or address".to_owned()));
             }
             (
                 Raw::Operand(Operand::Vector(regs)),
@@ -585,14 +708,33 @@ impl<'a> Parts<'a> {
             {
                 Operand::Register(names.holding_special(special)?)
             }
+            (&Raw::Operand(Operand::Not(reg)), OperandKind::Value(ty) | OperandKind::Register(ty))
+                if o.role == OperandRole::Use && ty.resolve(&self.words).0 == Type::Pred =>
+            {
+                Operand::Register(names.negation(reg)?)
+            }
+            (&Raw::Sum(reg, number), _) if o.role == OperandRole::Use && !VIDEO.contains(&self.mnemonic) => {
+                Operand::Register(names.sum(reg, number)?)
+            }
             (Raw::Operand(operand), _) => operand.clone(),
             (Raw::Number(literal), OperandKind::Value(ty) | OperandKind::Elements(ty)) => {
                 Operand::Number(literal.bits(ty.resolve(&self.words).0)?)
             }
+            (Raw::Number(literal), OperandKind::Byte) if self.mnemonic == "lop3" => {
+                Operand::Number(literal.bits(Type::B8)?)
+            }
+            (Raw::Number(literal), OperandKind::BitPosition) => Operand::Number(literal.unsigned_within(Type::U8)?),
+            (Raw::Number(literal), OperandKind::Fraction) => Operand::Number(literal.bits(Type::F32)?),
+            (Raw::Number(literal), OperandKind::BarrierId | OperandKind::ThreadCount { .. }) => {
+                let bits = literal.bits(Type::U32)?;
+                if !o.shape.is_written(bits) {
+                    return Err(wrong());
+                }
+                Operand::Number(bits)
+            }
             (
                 Raw::Number(literal),
                 OperandKind::Byte
-                | OperandKind::BitPosition
                 | OperandKind::Event
                 | OperandKind::Alignment
                 | OperandKind::CopySize
@@ -611,7 +753,10 @@ impl<'a> Parts<'a> {
             (Raw::Address(name, operand), OperandKind::Label) if !has_offset(operand) => {
                 Operand::Label(names.label(name, at))
             }
-            (Raw::Address(_, operand), _) => operand.clone(),
+            (Raw::Element(operand), OperandKind::Memory | OperandKind::MemoryIn(_) | OperandKind::CallMemory) => {
+                Operand::Memory(memory_at(operand).ok_or_else(wrong)?)
+            }
+            (Raw::Address(_, operand) | Raw::Element(operand), _) => operand.clone(),
             (&Raw::Dotted(reg, digits), OperandKind::Masked(lanes)) => {
                 let mask = mask(digits, lanes).ok_or_else(wrong)?;
                 if mask == lanes.all() { Operand::Register(reg) } else { Operand::Lanes { reg, digits: mask } }
@@ -624,7 +769,7 @@ impl<'a> Parts<'a> {
                 return Err(unsupported::name(name).unwrap_or_else(|| ErrorKind::Name(name.to_owned())));
             }
             (Raw::Number(number), OperandKind::Register(ty))
-                if o.role == OperandRole::Use && ty.resolve(&self.words).0 == Type::Pred =>
+                if o.role == OperandRole::Use && ty.resolve(&self.words).0 == Type::Pred && self.mnemonic != "cp" =>
             {
                 truth(number, names)?
             }
@@ -634,7 +779,7 @@ impl<'a> Parts<'a> {
         let operand = match operand {
             Operand::Register(reg) if names.registers.ty(reg) == Some(Type::B128) => match o.shape {
                 _ if is_of_128_bits => Operand::Vector(Vector::of_pair(reg)),
-                OperandKind::Elements(_) => {
+                OperandKind::Elements(_) | OperandKind::Register(Ty::Within(_)) | OperandKind::Value(Ty::Within(_)) => {
                     return Err(ErrorKind::Unsupported("a 128-bit register for a narrower operand".to_owned()));
                 }
                 _ => return Err(wrong()),
@@ -646,7 +791,13 @@ impl<'a> Parts<'a> {
             return Ok(operand);
         }
         // If the operand is valid PTX, the error names the unsupported feature.
+        let is_wider = |reg: Reg, ty: Ty| types(reg).is_some_and(|found| ty.resolve(&self.words).0.fits_in(found));
         Err(match (operand, o.shape) {
+            (Operand::Register(reg), OperandKind::Register(ty))
+                if self.words.contains(&Token::Pack) && is_wider(reg, ty) =>
+            {
+                ErrorKind::Unsupported("a wider register for the result of `cvt.pack`".to_owned())
+            }
             (Operand::Special(special), OperandKind::Value(_)) if self.converts_integers() => {
                 ErrorKind::Unsupported(format!("`{special}` as an operand of `{}`", self.mnemonic))
             }
@@ -666,6 +817,19 @@ fn address_of(base: Base, offset: i32) -> Operand {
         Base::Parameter(number) => Operand::Parameter { number, offset },
         Base::Register(reg) => Operand::Register(reg),
     }
+}
+
+/// Returns the memory address for the address of a variable.
+fn memory_at(operand: &Operand) -> Option<Address> {
+    Some(match *operand {
+        Operand::Variable { var, offset } => Address { base: Base::Variable(var), offset },
+        Operand::Frame { var, offset } => Address { base: Base::Frame(var), offset },
+        _ => return None,
+    })
+}
+
+fn out_of_range(offset: i64) -> ErrorKind {
+    ErrorKind::Range { number: offset.to_string(), ty: "an offset that fits in 32 bits".to_owned() }
 }
 
 fn has_offset(operand: &Operand) -> bool {
@@ -700,5 +864,5 @@ fn selector(text: &str, lanes: Lanes) -> Option<u16> {
 
 /// Returns a register that holds a truth value, which an immediate gives.
 fn truth(number: &Literal<'_>, names: &mut Names<'_>) -> Result<Operand, ErrorKind> {
-    names.register_for_immediate(Type::Pred, number.within(Type::Pred)?).map(Operand::Register)
+    names.register_for_immediate(Type::Pred, number.bits(Type::Pred)?).map(Operand::Register)
 }

@@ -21,7 +21,6 @@ pub use printer::{inst_text, inst_text_in};
 pub use writer::Writer;
 
 use super::module::{Module, Owner, UnsupportedInst};
-use super::types::Requirements;
 use crate::object::Loc;
 
 /// A parsed PTX file.
@@ -78,25 +77,20 @@ impl ParsedFile {
     }
 
     /// Returns an error for each instruction that the `.version` and `.target` of the module do not support, as an
-    /// assembler does. If the module is older than every supported version, returns only one error.
+    /// assembler does.
     pub fn missing(&self) -> Vec<Error> {
         let Module { version, target, .. } = self.module;
-        let is_older = !self.module.provides(Requirements::ALWAYS);
         let error = |missing: UnsupportedInst| {
             let of = match missing.of {
                 Owner::Entry(number) => self.locs.get(number),
                 Owner::Function(number) => self.function_locs.get(number),
             };
             let at = of.and_then(|locs| locs.get(missing.inst)).copied().unwrap_or_default();
-            if is_older {
-                return Error { at, kind: ErrorKind::Older { version, target } };
-            }
             let inst = self.module.inst(missing.of, missing.inst);
             let inst = inst.map_or_else(String::new, |(inst, scope)| inst_text_in(inst, scope));
             Error { at, kind: ErrorKind::Missing { inst, needs: missing.since, version, target } }
         };
-        let most = if is_older { 1 } else { usize::MAX };
-        self.module.missing().take(most).map(error).collect()
+        self.module.missing().map(error).collect()
     }
 
     /// Returns the source file and the source location of the instruction at the location `at` of the PTX text. Returns

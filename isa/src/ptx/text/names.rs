@@ -11,7 +11,7 @@ use crate::ptx::Opcode;
 use crate::ptx::inst::Inst;
 use crate::ptx::module::{Body, FrameVariable, LabelName, Pragma, Registers, TargetList, Targets, width};
 use crate::ptx::operand::{Base, FrameVar, Label, Operand, Reg};
-use crate::ptx::types::{Special, Token, Type};
+use crate::ptx::types::{Special, Token, Type, TypeKind};
 
 /// Maximum number of digits in the name of a register of a numbered range.
 const MAX_DIGITS: usize = 7;
@@ -46,6 +46,8 @@ pub(super) struct Names<'a> {
     /// The registers that are initialised at the start of the body, with their types and values. These registers
     /// replace immediates in vectors, and special registers as operands of instructions other than `mov`.
     held: Vec<(Reg, Type, Operand)>,
+    /// The instructions that compute operands of the current instruction.
+    before: Vec<Inst>,
     /// The registers that replace the operand `_`. They are written but never read.
     unread: Vec<(Type, Reg)>,
     /// The indices of the frame variables that are declared inside scopes.
@@ -180,6 +182,15 @@ impl<'a> Names<'a> {
         Ok(number)
     }
 
+    /// Declares a frame variable outside all scopes. No visible symbol may have the name.
+    pub(super) fn declare_outermost(&mut self, name: &'a str, variable: FrameVariable) -> FrameVar {
+        let var = FrameVar { number: self.frame.len() as u32, space: variable.space };
+        self.declared.insert(name);
+        self.frame_names.insert(name, FrameSymbol { var, depth: 0 });
+        self.frame.push(variable);
+        var
+    }
+
     /// Returns the index of the target list with this name. The first use of a name creates the list.
     pub(super) fn table(&mut self, name: &'a str, at: Loc) -> u32 {
         let lists = &mut self.lists;
@@ -250,6 +261,58 @@ impl<'a> Names<'a> {
         self.nested.push(self.registers.families().len() - 1);
         self.unread.push((ty, reg));
         Ok(reg)
+    }
+
+    /// Returns the frame variable.
+    pub(super) fn frame(&self, var: FrameVar) -> Option<&FrameVariable> {
+        self.frame.get(var.number as usize)
+    }
+
+    /// Returns a register with the sum of `reg` and a number. An instruction before the current one
+    /// computes the sum.
+    pub(super) fn sum(&mut self, reg: Reg, number: i64) -> Result<Reg, ErrorKind> {
+        let found = self.registers.ty(reg).unwrap_or(Type::Pred);
+        let is_whole = matches!(found.kind(), TypeKind::Bits | TypeKind::Integer);
+        let types = [(Type::S16, Type::B16), (Type::S32, Type::B32), (Type::S64, Type::B64)];
+        let types = types.into_iter().find(|(ty, _)| is_whole && ty.bits() == found.bits());
+        let (ty, held) =
+            types.ok_or_else(|| ErrorKind::Unsupported(format!("the sum of a {found} register and a number")))?;
+        let number = Operand::Number(ty.truncate(number.cast_unsigned()));
+        self.compute(Opcode::ADD, (ty, held), [Operand::Register(reg), number])
+    }
+
+    /// Returns a predicate register with the negation of `reg`. An instruction before the current
+    /// one computes it.
+    pub(super) fn negation(&mut self, reg: Reg) -> Result<Reg, ErrorKind> {
+        match self.registers.ty(reg) {
+            Some(Type::Pred) => self.compute(Opcode::NOT, (Type::Pred, Type::Pred), [Operand::Register(reg)]),
+            _ => Err(ErrorKind::Expected { expected: "a predicate after `!`", found: "a register".to_owned() }),
+        }
+    }
+
+    /// Returns a register of type `held` with the result of an instruction that is inserted before
+    /// the current one.
+    fn compute<const N: usize>(
+        &mut self,
+        opcode: Opcode,
+        (ty, held): (Type, Type),
+        sources: [Operand; N],
+    ) -> Result<Reg, ErrorKind> {
+        // The rows of a mnemonic are tried one after another, so that an operand may be asked for twice.
+        let is_it = |inst: &&Inst| inst.opcode == opcode && inst.operands.get(1..) == Some(&sources[..]);
+        if let Some(Operand::Register(reg)) = self.before.iter().find(is_it).and_then(|inst| inst.operands.first()) {
+            return Ok(*reg);
+        }
+        let reg = self.registers.declare("%source", held, None).ok_or(ErrorKind::Registers)?;
+        self.nested.push(self.registers.families().len() - 1);
+        let operands = [Operand::Register(reg)].into_iter().chain(sources).collect();
+        self.before.push(Inst { opcode, modifiers: [Token::Type(ty)].into_iter().collect(), guard: None, operands });
+        Ok(reg)
+    }
+
+    /// Takes the instructions that compute operands of the current instruction.
+    pub(super) fn take_before(&mut self) -> Vec<Inst> {
+        std::mem::take(&mut self.before)
     }
 
     /// Opens a scope. `shared` is the number of shared variables that the body has declared so far.

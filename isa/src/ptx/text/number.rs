@@ -3,6 +3,9 @@
 use super::error::ErrorKind;
 use crate::ptx::types::{Type, TypeKind};
 
+/// Maximum width of an integer literal in bits.
+const MAX_BITS: u32 = 66;
+
 /// A numeric constant, whose bits depend on the type of the operand.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Literal<'a> {
@@ -70,10 +73,12 @@ impl Literal<'_> {
         let wrong = || ErrorKind::Number(self.written());
         let bytes = text.as_bytes();
         let digits = |from: usize| text.get(from..).unwrap_or("");
-        // `from_str_radix` accepts a sign, but a sign cannot occur in a token.
+        // `from_str_radix` accepts a sign, but a sign cannot occur in a token. Like `ptxas`, integers
+        // slightly beyond 64 bits are accepted, and their upper bits are lost.
         let radix = |from: usize, radix: u32| {
             let digits = digits(from).trim_end_matches('U');
-            u64::from_str_radix(digits, radix).map_err(|_| wrong())
+            let value = u128::from_str_radix(digits, radix).ok().filter(|value| value >> MAX_BITS == 0);
+            value.map(|value| value as u64).ok_or_else(wrong)
         };
         match bytes {
             [b'0', b'x' | b'X', ..] => radix(2, 16).map(Value::Integer),
@@ -98,11 +103,12 @@ impl Literal<'_> {
                 Ok(ty.truncate(if negative { magnitude.wrapping_neg() } else { magnitude }))
             }
             (Value::Single(bits), _) if matches!(ty, Type::F32 | Type::B32) => Ok(u64::from(bits) ^ sign(32)),
+            (Value::Single(bits), _) if ty == Type::F64 => Ok(f64::from(f32::from_bits(bits)).to_bits() ^ sign(64)),
             (Value::Double(bits), _) if ty == Type::F32 => {
                 Ok(u64::from((f64::from_bits(bits) as f32).to_bits()) ^ sign(32))
             }
             (Value::Double(bits), _) if matches!(ty, Type::B64 | Type::F64) => Ok(bits ^ sign(64)),
-            (Value::Integer(magnitude @ 0..=1), TypeKind::Predicate) => Ok(magnitude),
+            (Value::Integer(magnitude), TypeKind::Predicate) => Ok((magnitude != 0).into()),
             _ => Err(self.range(ty)),
         }
     }
@@ -116,6 +122,15 @@ impl Literal<'_> {
             }
         }
         self.bits(ty)
+    }
+
+    /// Returns the bits of the constant in the type `ty`. Returns an error if the constant is negative,
+    /// or if the type cannot represent it.
+    pub(super) fn unsigned_within(&self, ty: Type) -> Result<u64, ErrorKind> {
+        match self.value()? {
+            (true, Value::Integer(1..)) => Err(self.range(ty)),
+            _ => self.within(ty),
+        }
     }
 
     fn range(&self, ty: Type) -> ErrorKind {

@@ -361,9 +361,12 @@ impl Printer {
         self.out.push_str(".param");
         self.align(param.align);
         self.all(&[" .", param.ty.name()]);
-        if let Some(of_target) = param.pointer {
-            self.out.push_str(" .ptr .global");
-            self.align(of_target);
+        if let Some(target) = param.pointer {
+            self.out.push_str(" .ptr");
+            if let Some(space) = target.space {
+                self.all(&[" .", space.name()]);
+            }
+            self.align(target.align);
         }
         self.all(&[" ", &param.name]);
         self.count(param.count);
@@ -444,6 +447,8 @@ impl Printer {
                 match shape {
                     OperandKind::Value(ty) | OperandKind::Elements(ty) => ty.resolve(words).0,
                     OperandKind::Sign => Type::S8,
+                    OperandKind::Fraction => Type::F32,
+                    OperandKind::BarrierId | OperandKind::ThreadCount { .. } => Type::U32,
                     _ => Type::B8,
                 },
             ),

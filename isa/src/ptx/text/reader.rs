@@ -1,8 +1,6 @@
 //! Parser of PTX files: the header, directives, and error recovery.
 
-use std::collections::HashMap;
-
-use halfbyte_abi::Sm;
+use std::collections::{HashMap, HashSet};
 
 use super::error::{Error, ErrorKind, Verdict};
 use super::function::Declared;
@@ -10,7 +8,9 @@ use super::lexer::{Lexer, Spanned, Token};
 use super::number::Literal;
 use super::{ParsedFile, SourceLocation, unsupported};
 use crate::object::Loc;
-use crate::ptx::module::{Functions, Linkage, MAX_ALIGN, Module, TargetName, Variable, Variables, unused};
+use crate::ptx::module::{
+    FrameVariable, Functions, Linkage, MAX_ALIGN, Module, TargetName, Variable, Variables, is_version, unused,
+};
 use crate::ptx::operand::Var;
 use crate::ptx::types::{Space, Type};
 
@@ -27,6 +27,7 @@ pub(super) fn read(text: &str) -> Result<ParsedFile, Vec<Error>> {
         errors: Vec::new(),
         source: SourceLocation::default(),
         version: (0, 0),
+        target: TargetName { sm: 0, suffix: None },
         files: Vec::new(),
         variables: Vec::new(),
         vars: HashMap::new(),
@@ -35,6 +36,9 @@ pub(super) fn read(text: &str) -> Result<ParsedFile, Vec<Error>> {
         noted: Vec::new(),
         functions: Declared::default(),
         taken: HashMap::new(),
+        kernels: HashSet::new(),
+        locals: HashMap::new(),
+        is_in_function: false,
     };
     let read = reader.bump().and_then(|()| reader.file());
     match read {
@@ -57,7 +61,9 @@ pub(super) struct Reader<'a> {
     pub ahead: Spanned<'a>,
     pub(super) errors: Vec<Error>,
     /// The `.version` of the module.
-    version: (u8, u8),
+    pub(super) version: (u8, u8),
+    /// The `.target` of the module.
+    pub(super) target: TargetName,
     /// The source location that the last `.loc` gives.
     pub(super) source: SourceLocation,
     files: Vec<(u32, String)>,
@@ -73,6 +79,12 @@ pub(super) struct Reader<'a> {
     pub(super) noted: Vec<(&'a str, Option<ErrorKind>)>,
     /// The functions declared so far.
     pub(super) functions: Declared<'a>,
+    /// The names of the kernels so far.
+    pub(super) kernels: HashSet<&'a str>,
+    /// The variables in local memory that the module declares.
+    pub(super) locals: HashMap<&'a str, FrameVariable>,
+    /// `true` while the body of a function is parsed.
+    pub(super) is_in_function: bool,
     /// Total size of the variables in each state space, in bytes.
     pub(super) taken: HashMap<Space, u32>,
 }
@@ -321,26 +333,41 @@ impl<'a> Reader<'a> {
             _ => None,
         };
         let version = version.ok_or_else(|| self.expected("a version such as `8.8`"))?;
+        if !is_version(version) {
+            return Err(self.error(ErrorKind::UnknownVersion(version)));
+        }
         self.version = version;
         self.bump()?;
         self.directive("target", "`.target`")?;
         let target = match self.ahead.token {
-            Token::Name(name) => name.strip_prefix("sm_").and_then(TargetName::from_number),
+            // The virtual architecture `compute_90` has the features of `sm_90`.
+            Token::Name(name) => {
+                let number = name.strip_prefix("sm_").or_else(|| name.strip_prefix("compute_"));
+                number.and_then(TargetName::from_number)
+            }
             _ => None,
         };
         let target = target.ok_or_else(|| self.expected("a target such as `sm_90`"))?;
-        if !target.is_known() {
-            return Err(self.error(ErrorKind::Target(target)));
-        }
-        if let Some(needs) = Sm::new(target.sm).map(Sm::ptx_version).filter(|&needs| version < needs) {
+        let needs = target.first_version().ok_or_else(|| self.error(ErrorKind::Target(target)))?;
+        if version < needs {
             return Err(self.error(ErrorKind::EarlyVersion { target, needs, version }));
         }
+        self.target = target;
         self.bump()?;
         while self.accept(',')? {
             let at = self.ahead.at;
-            let option = self.name("an option of the target")?;
-            if option != "debug" {
-                return Err(Error { at, kind: ErrorKind::Unsupported(format!("target option `{option}`")) });
+            match self.name("an option of the target")? {
+                // Like `ptxas`, the engines compute f64 in f64 with `map_f64_to_f32`, too. The modes of
+                // textures matter only to textures.
+                "debug" | "texmode_unified" | "texmode_independent" => {}
+                "map_f64_to_f32" if target.sm < 13 => {}
+                option => {
+                    let found = format!("`{option}`");
+                    return Err(Error {
+                        at,
+                        kind: ErrorKind::Expected { expected: "an option of this target", found },
+                    });
+                }
             }
         }
         // `.address_size` is optional; only 64-bit addresses are supported.
@@ -372,7 +399,7 @@ impl<'a> Reader<'a> {
                 self.bump()?;
                 return match self.ahead.token {
                     Token::Dotted("global") => {
-                        let read = self.variables(Linkage::Common, Space::Global, text);
+                        let read = self.variables(Linkage::Common, Space::Global, None);
                         read.or_else(|error| self.recover_variable(error))
                     }
                     _ => Err(self.expected("`.global`")),
@@ -382,9 +409,10 @@ impl<'a> Reader<'a> {
             "entry" => return self.entry(Linkage::Plain, text),
             "func" => return self.function(Linkage::Plain, text),
             "shared" => return self.shared_variables(false, None).or_else(|error| self.recover_variable(error)),
+            "local" => return self.local_variables().or_else(|error| self.recover_variable(error)),
             _ => match space(word) {
                 Some(space) => {
-                    return self.variables(Linkage::Plain, space, text).or_else(|e| self.recover_variable(e));
+                    return self.variables(Linkage::Plain, space, None).or_else(|e| self.recover_variable(e));
                 }
                 None => return self.debug_directive(word),
             },
@@ -395,7 +423,7 @@ impl<'a> Reader<'a> {
             Token::Dotted("func") => self.function(linkage, text),
             Token::Dotted("shared") => self.shared_variables(false, None).or_else(|error| self.recover_variable(error)),
             Token::Dotted(word) => match space(word) {
-                Some(space) => self.variables(linkage, space, text).or_else(|error| self.recover_variable(error)),
+                Some(space) => self.variables(linkage, space, None).or_else(|error| self.recover_variable(error)),
                 None => Err(self.error(unsupported::directive(word))),
             },
             _ => Err(self.expected("`.entry`, `.global` or `.const`")),
@@ -457,9 +485,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Returns `true` if a variable or function has this name.
+    /// Returns `true` if a kernel, a variable or a function has this name.
     pub(super) fn is_defined(&self, name: &str) -> bool {
-        self.vars.contains_key(name) || self.function_of(name).is_some()
+        self.kernels.contains(name)
+            || self.vars.contains_key(name)
+            || self.locals.contains_key(name)
+            || self.function_of(name).is_some()
     }
 
     /// Returns the error that a use of this name causes, if it is an external or unsupported symbol.

@@ -1,6 +1,5 @@
 //! Parser of module variables and shared variables.
 
-use super::ParsedFile;
 use super::error::{Error, ErrorKind};
 use super::instruction::WARP_SIZE;
 use super::lexer::Token;
@@ -12,8 +11,14 @@ use crate::ptx::module::{AddressInitializer, Linkage, MAX_ALIGN, Symbol, Variabl
 use crate::ptx::operand::Var;
 use crate::ptx::types::{Space, Type, TypeKind};
 
-/// The array size of a variable, its initial bytes, and the addresses in these bytes.
-type Contents = (Option<u32>, Vec<u8>, Vec<AddressInitializer>);
+/// The initial contents of a variable.
+#[derive(Default)]
+struct Contents {
+    /// The bytes that have been read so far.
+    bytes: Vec<u8>,
+    /// The addresses in the bytes.
+    addresses: Vec<AddressInitializer>,
+}
 
 impl<'a> Reader<'a> {
     /// Returns the module variable with this name, if it is declared.
@@ -21,17 +26,24 @@ impl<'a> Reader<'a> {
         self.vars.get(name).copied()
     }
 
-    /// Parses module variables: `.const .align 4 .b8 table[256] = {1, 2};`, `.global .f32 a = 0f3f800000, b;`.
-    pub(super) fn variables(&mut self, linkage: Linkage, space: Space, text: &ParsedFile) -> Result<(), Error> {
+    /// Parses module variables, or variables of a body if `names` is given:
+    /// `.const .align 4 .b8 table[256] = {1, 2};`, `.global .f32 a = 0f3f800000, b;`.
+    pub(super) fn variables(
+        &mut self,
+        linkage: Linkage,
+        space: Space,
+        mut names: Option<&mut Names<'a>>,
+    ) -> Result<(), Error> {
         self.bump()?;
-        let (mut ty, mut align) = (None, None);
+        let (mut ty, mut align, mut lanes) = (None, None, None);
         while let Token::Dotted(word) = self.ahead.token {
             match word {
                 "align" if align.is_none() => {
                     self.bump()?;
                     align = Some(self.power_of_two(MAX_ALIGN)?);
                 }
-                "v2" | "v4" => return Err(self.error(ErrorKind::Unsupported("a vector variable".to_owned()))),
+                "v2" | "v4" if lanes.is_none() => lanes = Some(self.lanes()?),
+                "attribute" if space == Space::Global => self.attribute()?,
                 "texref" | "samplerref" | "surfref" => return Err(self.error(unsupported::directive(word))),
                 _ if ty.is_some() => break,
                 _ => {
@@ -48,20 +60,28 @@ impl<'a> Reader<'a> {
             }
         }
         let Some(ty) = ty else { return Err(self.expected("a type")) };
+        let align = align.or(lanes.map(|lanes| lanes * ty.bits() / 8));
         loop {
             let at = self.ahead.at;
             let name = self.name("the name of a variable")?;
-            let (count, bytes, addresses) = match self.contents(space, ty, at) {
+            let (count, Contents { bytes, addresses }) = match self.contents(space, (ty, lanes), at) {
                 Ok(contents) => contents,
                 Err(error) => {
                     self.note(name, error.kind.clone());
                     return Err(error);
                 }
             };
-            if self.is_defined(name) || text.module.entries.iter().any(|entry| entry.name == name) {
-                self.keep(Error { at, kind: ErrorKind::Duplicate(name.to_owned()) })?;
+            let var = Var { number: self.variables.len() as u32, space };
+            if let Some(names) = &mut names {
+                names.take(name, at)?;
+                let before = self.vars.insert(name, var);
+                self.of_body.push((name, before));
+            } else {
+                if self.is_defined(name) {
+                    self.keep(Error { at, kind: ErrorKind::Duplicate(name.to_owned()) })?;
+                }
+                self.vars.insert(name, var);
             }
-            self.vars.insert(name, Var { number: self.variables.len() as u32, space });
             let name = name.to_owned();
             self.variables.push(Variable { name, space, linkage, ty, count, align, bytes: bytes.into(), addresses });
             if !self.accept(',')? {
@@ -154,63 +174,98 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Parses the array size and the initialiser of a variable. `at` is the location of the variable's name.
-    fn contents(&mut self, space: Space, ty: Type, at: Loc) -> Result<Contents, Error> {
+    /// Parses the attribute `.attribute(.managed)`. The engines have one memory, so it changes nothing.
+    fn attribute(&mut self) -> Result<(), Error> {
+        let (needs, version) = ((4, 0), self.version);
+        if version < needs {
+            return Err(self.error(ErrorKind::Version { what: "attribute".to_owned(), needs, version }));
+        }
+        self.bump()?;
+        self.expect('(', "`(`")?;
+        match self.ahead.token {
+            Token::Dotted("managed") => self.bump()?,
+            Token::Dotted(word) => return Err(self.error(unsupported::directive(word))),
+            _ => return Err(self.expected("`.managed`")),
+        }
+        self.expect(')', "`)`")
+    }
+
+    /// Parses the dimensions and the initialiser of a variable, and returns its number of elements.
+    /// `lanes` is the number of elements of a vector, and `at` the location of the variable's name.
+    fn contents(
+        &mut self,
+        space: Space,
+        (ty, lanes): (Type, Option<u32>),
+        at: Loc,
+    ) -> Result<(Option<u32>, Contents), Error> {
         let size = ty.bits() / 8;
         let taken = self.taken.get(&space).copied().unwrap_or(0);
         let most = space.most_bytes().saturating_sub(taken) / size;
         let too_large = Error { at, kind: ErrorKind::Variables(space) };
-        let (mut count, mut open) = (None, None);
-        if self.accept('[')? {
-            if self.ahead.token == Token::Punct(']') {
+        // The number of elements of each dimension, outermost first; `None` for `[]`.
+        let (mut dimensions, mut open) = (Vec::new(), None);
+        while self.accept('[')? {
+            if self.ahead.token == Token::Punct(']') && dimensions.is_empty() {
                 open = Some(self.expected("the number of elements"));
+                dimensions.push(None);
             } else {
-                let zero = ErrorKind::Range { number: "0".to_owned(), ty: "a valid number of elements".to_owned() };
-                let zero = self.error(zero);
-                count = Some(self.number()?);
-                if count == Some(0) {
-                    return Err(zero);
-                }
+                dimensions.push(Some(self.count()?));
             }
             self.expect(']', "`]`")?;
-            if self.ahead.token == Token::Punct('[') {
-                return Err(self.error(ErrorKind::Unsupported("an array of arrays".to_owned())));
-            }
         }
-        if count.unwrap_or(1) > most {
+        dimensions.extend(lanes.map(Some));
+        let product = |of: &[Option<u32>]| of.iter().map(|n| n.unwrap_or(1)).fold(1u32, u32::saturating_mul);
+        if product(&dimensions) > most {
             return Err(too_large);
         }
-        let (mut bytes, mut addresses) = (Vec::new(), Vec::new());
-        let is_array = count.is_some() || open.is_some();
+        let mut contents = Contents::default();
+        let is_array = !dimensions.is_empty();
         if self.accept('=')? {
-            if !is_array {
-                self.element_of(ty, &mut bytes, &mut addresses)?;
-            } else if self.expect('{', "`{`").map(|()| self.accept('}'))?? {
-                // The empty initialiser `{}` sets all elements to zero.
-            } else {
-                let mut values = 0;
-                loop {
-                    match count {
-                        Some(count) if values == count => return Err(self.error(ErrorKind::Values(count))),
-                        None if values == most => return Err(too_large),
-                        _ => self.element_of(ty, &mut bytes, &mut addresses)?,
-                    }
-                    values += 1;
-                    if !self.accept(',')? {
-                        break;
-                    }
-                }
-                self.expect('}', "`,` or `}`")?;
+            self.initializer(ty, &dimensions, most, &mut contents)?;
+        }
+        if let (Some(unknown), [first, inner @ ..]) = (open, dimensions.as_mut_slice()) {
+            let count = (contents.bytes.len() as u32 / size).div_ceil(product(inner));
+            *first = Some(count).filter(|&count| count != 0);
+            first.ok_or(unknown)?;
+        }
+        let count = product(&dimensions);
+        if count > most {
+            return Err(too_large);
+        }
+        contents.bytes.resize((count * size) as usize, 0);
+        self.taken.insert(space, taken + count * size);
+        Ok((is_array.then_some(count), contents))
+    }
+
+    /// Parses the initial value of a variable, or of the part of an array with these dimensions:
+    /// `1`, `{1, 2}`, `{{1, 2}, {3, 4}}`. Elements without a value are zero.
+    fn initializer(
+        &mut self,
+        ty: Type,
+        dimensions: &[Option<u32>],
+        most: u32,
+        contents: &mut Contents,
+    ) -> Result<(), Error> {
+        let [count, inner @ ..] = dimensions else { return self.element_of(ty, contents) };
+        let start = contents.bytes.len();
+        self.expect('{', "`{`")?;
+        if self.accept('}')? {
+            return Ok(());
+        }
+        let part = inner.iter().map(|n| n.unwrap_or(1)).fold(ty.bits() / 8, u32::saturating_mul) as usize;
+        let limit = count.unwrap_or(most);
+        let mut values = 0;
+        loop {
+            if values == limit {
+                return Err(self.error(ErrorKind::Values(limit)));
+            }
+            self.initializer(ty, inner, most, contents)?;
+            values += 1;
+            contents.bytes.resize(start + values as usize * part, 0);
+            if !self.accept(',')? {
+                return self.expect('}', "`,` or `}`");
             }
         }
-        if let Some(unknown) = open {
-            count = Some(bytes.len() as u32 / size).filter(|&count| count != 0);
-            count.ok_or(unknown)?;
-        }
-        let all = count.unwrap_or(1) * size;
-        bytes.resize(all as usize, 0);
-        self.taken.insert(space, taken + all);
-        Ok((count, bytes, addresses))
     }
 
     /// Parses an address in an initialiser: `tab+8`, `generic(tab)`, `f`.
@@ -238,25 +293,20 @@ impl<'a> Reader<'a> {
     }
 
     /// Parses one value of the initialiser of a variable.
-    fn element_of(
-        &mut self,
-        ty: Type,
-        bytes: &mut Vec<u8>,
-        addresses: &mut Vec<AddressInitializer>,
-    ) -> Result<(), Error> {
+    fn element_of(&mut self, ty: Type, contents: &mut Contents) -> Result<(), Error> {
         if let Token::Name(name) = self.ahead.token
             && name != WARP_SIZE
         {
             if ty.bits() != 64 {
                 return Err(self.error(ErrorKind::Unsupported(format!("a {}-bit address (`{name}`)", ty.bits()))));
             }
-            addresses.push(self.address_in(bytes.len() as u32)?);
-            bytes.extend([0; 8]);
+            contents.addresses.push(self.address_in(contents.bytes.len() as u32)?);
+            contents.bytes.extend([0; 8]);
             return Ok(());
         }
         let at = self.ahead.at;
         let bits = self.constant()?.bits(ty).map_err(|kind| Error { at, kind })?;
-        bytes.extend(bits.to_le_bytes().iter().take((ty.bits() / 8) as usize));
+        contents.bytes.extend(bits.to_le_bytes().iter().take((ty.bits() / 8) as usize));
         Ok(())
     }
 }

@@ -1,6 +1,7 @@
 //! Selection of PTX instructions for collective operations (barriers, shuffles, votes), atomic operations and fences.
 
 use halfbyte_ir::{AtomicAttr, Attr, FenceAttr, Inst, InstData, MemOrder, Op, Scope, Type, Value};
+use halfbyte_isa::ptx::row::OperandKind;
 use halfbyte_isa::ptx::types::{Token, Type as RegType};
 use halfbyte_isa::ptx::{self, Opcode, Operand};
 
@@ -163,6 +164,13 @@ impl Lowering<'_> {
         let mut operands = self.words_of(places);
         if operands.is_empty() {
             operands.push(Operand::Number(0));
+        }
+        // PTX does not allow a wrong number as an immediate. The kernel traps at the number in a register.
+        let kinds = [OperandKind::BarrierId, OperandKind::ThreadCount { zero: op != Op::BarrierArrive }];
+        for ((operand, kind), &place) in operands.iter_mut().zip(kinds).zip(places) {
+            if matches!(operand, Operand::Number(bits) if !kind.is_written(*bits)) {
+                *operand = Operand::Register(self.value_reg(place).word(0));
+            }
         }
         let counts = operands.len() > 1;
         if let Some(&says) = says.first() {

@@ -102,7 +102,7 @@ fn run_on(device: &Device, kernel: &Kernel, shape: &Shape, memory: &mut Memory<'
         // An alias parameter may require a higher alignment for the start of the buffer.
         let inside =
             aliases.iter().filter(|alias| alias.of == number).filter_map(|alias| kernel.entry.params.get(alias.param));
-        let align = inside.chain([param]).filter_map(|param| param.pointer.flatten()).max().unwrap_or(1);
+        let align = inside.chain([param]).filter_map(|param| param.pointer?.align).max().unwrap_or(1);
         let on_device = DeviceBuffer::new(device, buffer.bytes(), align)?;
         let address = on_device.address();
         let inside = aliases.iter().filter(|alias| alias.of == number).map(|alias| (alias.param, alias.offset));

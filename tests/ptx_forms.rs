@@ -1,0 +1,127 @@
+//! Tests of forms of PTX that compilers of every age write, and that `ptxas` accepts. Each text runs
+//! directly, as IR and as HALU.
+
+use crate::common::halfbyte;
+
+const MODERN: &str = ".version 8.3\n.target sm_80\n.address_size 64\n";
+
+/// Checks a text with the header `head`. The run line gives a launch and its results.
+fn checks(head: &str, text: &str, run: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("k.ptx");
+    std::fs::write(&path, format!("{head}{text}\n// run: halu: @k {run}\n")).unwrap();
+    let called = halfbyte(&["check", path.to_str().unwrap()]);
+    assert!(called.code == 0 && called.out.contains("1 passed"), "{}\n{}", called.out, called.err);
+}
+
+/// Returns a kernel that loads `%r1` from `x`, executes `body`, and stores `%r2` to `x`.
+fn on_word(before: &str, body: &str) -> String {
+    format!(
+        "{before}.visible .entry k(.param .u64 x)\n{{\n.reg .b32 %r<9>;\n.reg .b64 %d<9>;\n.reg .pred %p<4>;\n.reg .f16x2 %h<3>;\n\
+         .reg .f32 %f<4>;\n.local .align 8 .b8 depot[16];\nld.param.u64 %d1, [x];\nld.global.b32 %r1, [%d1];\n{body}\n\
+         st.global.b32 [%d1], %r2;\nret;\n}}\n"
+    )
+}
+
+#[test]
+fn pointers_of_every_declaration() {
+    for pointer in [".ptr", ".ptr .align 1", ".ptr .global", ".ptr .global .align 8192"] {
+        let text = on_word("", "add.u32 %r2, %r1, 1;").replace(".param .u64 x", &format!(".param .u64 {pointer} x"));
+        checks(MODERN, &text, "grid=1 block=1 x=[4] -> x=[5]");
+    }
+}
+
+#[test]
+fn addresses_of_32_bits() {
+    let local = "mov.u32 %r3, depot;\nadd.u32 %r3, %r3, 8;\nst.local.b32 [%r3+-4], %r1;\nld.local.b32 %r2, [depot+4];";
+    checks(MODERN, &on_word("", local), "grid=1 block=1 x=[7] -> x=[7]");
+    let indexed = "mov.u32 %r3, depot;\nst.local.b32 [%r3], 1;\nst.local.b32 [%r3+4], 2;\nand.b32 %r4, %r1, 4;\n\
+                   add.u32 %r4, %r3, %r4;\nld.local.b32 %r2, [%r4];";
+    checks(MODERN, &on_word("", indexed), "grid=1 block=1 x=[4] -> x=[2]");
+}
+
+#[test]
+fn sources_that_are_computed() {
+    let negated = "setp.eq.s32 %p1, %r1, 7;\nselp.b32 %r2, 1, 2, !%p1;";
+    checks(MODERN, &on_word("", negated), "grid=1 block=1 x=[7] -> x=[2]");
+    let both = "setp.gt.s32 %p1, %r1, 7;\nsetp.lt.s32 %p2, %r1, 9;\nand.pred %p3, %p1, !%p2;\nselp.b32 %r2, 1, 2, %p3;";
+    checks(MODERN, &on_word("", both), "grid=1 block=1 x=[9] -> x=[1]");
+    checks(MODERN, &on_word("", "shl.b32 %r2, %r1+-1, 1+1;"), "grid=1 block=1 x=[9] -> x=[32]");
+    checks(
+        MODERN,
+        &on_word("", "setp.eq.and.s32 %p1, %r1, 7, 2;\nselp.b32 %r2, 1, 2, %p1;"),
+        "grid=1 block=1 x=[7] -> x=[1]",
+    );
+}
+
+#[test]
+fn elements_of_arrays() {
+    let table = ".const .align 4 .u32 table[2][2] = {{1, 2}, {3}};\n";
+    checks(MODERN, &on_word(table, "ld.const.b32 %r2, table[2];"), "grid=1 block=1 x=[0] -> x=[3]");
+    let inside = ".const .align 4 .u32 inner[2] = {5, 6};\nld.const.b32 %r2, [inner+4];";
+    checks(MODERN, &on_word("", inside), "grid=1 block=1 x=[0] -> x=[6]");
+}
+
+#[test]
+fn pairs_of_halves_in_integer_instructions() {
+    let pair = "mov.b32 %h1, %r1;\nadd.u32 %h2, %h1, 3;\nand.b32 %r2, %h2, 0xff;";
+    checks(MODERN, &on_word("", pair), "grid=1 block=1 x=[258] -> x=[5]");
+}
+
+#[test]
+fn predicates_of_functions() {
+    let function = ".func (.reg .pred %q) is(.reg .b32 %a) { setp.eq.s32 %q, %a, 7; ret; }\n";
+    let called = "call (%p1), is, (%r1);\nselp.b32 %r2, 1, 2, %p1;";
+    checks(MODERN, &on_word(function, called), "grid=1 block=1 x=[7] -> x=[1]");
+}
+
+#[test]
+fn old_targets_flush_subnormal_numbers() {
+    let sum = "mov.b32 %f1, %r1;\nadd.f32 %f2, %f1, 0f00000000;\nmov.b32 %r2, %f2;";
+    for (head, sum_of) in
+        [(".version 1.4\n.target sm_13\n", "0x00000000"), (".version 3.0\n.target sm_20\n", "0x00000005")]
+    {
+        let text = on_word("", sum).replace(".reg .f16x2 %h<3>;\n", "");
+        checks(head, &text, &format!("grid=1 block=1 x=[0x00000005] -> x=[{sum_of}]"));
+    }
+    let product = "mov.b32 %f1, %r1;\nmad.f32 %f2, %f1, %f1, 0f40000000;\ncvt.rzi.s32.f32 %r2, %f2;";
+    let text = on_word("", product).replace(".reg .f16x2 %h<3>;\n", "");
+    checks(
+        ".version 2.3\n.target sm_20, texmode_independent\n",
+        &text,
+        "grid=1 block=1 x=[0x40400000] -> x=[0x0000000b]",
+    );
+}
+
+#[test]
+fn old_declarations() {
+    let head = ".version 2.3\n.target sm_20\n.address_size 64\n";
+    let module = ".visible .func (.param .s32 r) twice (.param .s32 a)\n\
+                  .visible .func (.param .s32 r) twice (.param .s32 a) { .reg .s32 %a; ld.param.s32 %a, [a]; add.s32 %a, %a, %a; \
+                  st.param.s32 [r], %a; ret; }\n.local .align 4 .b8 own[8];\n";
+    let body = "{ .param .s32 a; .param .s32 r; st.param.s32 [a], %r1; call (r), twice, (a); ld.param.s32 %r3, [r]; }\n\
+                st.local.b32 [own+4], %r3;\nld.local.b32 %r2, own[4];";
+    let text = on_word(module, body).replace(".reg .f16x2 %h<3>;\n", "");
+    checks(head, &text, "grid=1 block=1 x=[21] -> x=[42]");
+}
+
+#[test]
+fn what_ptxas_refuses_is_refused() {
+    for (text, error) in [
+        (".version 9.6\n.target sm_90\n", "PTX 9.6 is not a known version"),
+        (".version 8.6\n.target sm_100f\n", "`sm_100f` needs PTX 8.8"),
+        (".version 8.0\n.target sm_80\n.entry k() { ;ret; }\n", "found `;`"),
+        (".version 8.0\n.target sm_80\n.entry k() { bar.sync 16; ret; }\n", "a number up to 15"),
+        (
+            ".version 8.0\n.target sm_80\n.local .b8 x[4];\n.entry k() { ret; }\n",
+            "a variable in local memory outside a kernel",
+        ),
+        (".version 3.0\n.target sm_30, map_f64_to_f32\n.entry k() { ret; }\n", "an option of this target"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("k.ptx");
+        std::fs::write(&path, text).unwrap();
+        let called = halfbyte(&["check", path.to_str().unwrap()]);
+        assert!(called.err.contains(error), "{text}: {}{}", called.out, called.err);
+    }
+}
