@@ -168,7 +168,8 @@ fn a_file_without_launches_is_told_of() {
 
 /// Runs the launches of `tests/vectors` and compares the memory with the expected one. They cover
 /// every kind of arithmetic, conversion, comparison and control instruction, and texts that must be
-/// refused. With import, only programs that the IR can express are run.
+/// refused. With import, only programs that the IR can express are run. `ptx_video.py` writes the
+/// launches of scalar video instructions.
 #[test]
 fn every_instruction_gives_its_expected_memory() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/vectors");
@@ -181,6 +182,7 @@ fn every_instruction_gives_its_expected_memory() {
         ("int", 101, [101, 101]),
         ("program", 72, [72, 60]),
         ("select", 87, [87, 87]),
+        ("video", 184, [184, 184]),
     ];
     let ways: [(&[&str], usize); 6] = [
         (&["ptx"], 0),
@@ -270,6 +272,7 @@ fn mutants_agree_on_every_route() {
         "tests/vectors/ptx-int.jsonl.gz",
         "tests/vectors/ptx-program.jsonl.gz",
         "tests/vectors/ptx-select.jsonl.gz",
+        "tests/vectors/ptx-video.jsonl.gz",
         "tests/ptx/clang/kernels.ptx",
         "tests/ptx/nvcc/kernels.ptx",
     ];

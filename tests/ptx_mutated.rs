@@ -26,7 +26,7 @@ const BUDGET: u32 = 40;
 /// Returns PTX texts that contain every instruction that can be imported, as well as functions,
 /// local memory, pointers and variables.
 fn vectors() -> impl Iterator<Item = String> {
-    ["approx", "cvt", "cvt-small", "float", "int", "program", "select"].into_iter().flat_map(|name| {
+    ["approx", "cvt", "cvt-small", "float", "int", "program", "select", "video"].into_iter().flat_map(|name| {
         let file = File::open(root().join(format!("tests/vectors/ptx-{name}.jsonl.gz"))).unwrap();
         let lines = BufReader::new(GzDecoder::new(file)).lines();
         lines.map(|line| {

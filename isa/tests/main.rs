@@ -19,6 +19,7 @@ mod ptx_assembler;
 mod ptx_errors;
 mod ptx_exact;
 mod ptx_meaning;
+mod ptx_scalar_video;
 mod ptx_text;
 mod random;
 mod vectors_matrix;

@@ -23,7 +23,7 @@ fn reports_every_unsupported_feature() {
 shfl.wrap.b32 %r1, %r2, 0, 31;
 { call.uni (r), f, (a); }
 add.s32 %r1, %r2, %r3;
-vmad.u32.u32.u32 %r1, %r2, %r3, %r4;
+mapa.u64 %d1, %d1, %r2;
 tcgen05.wait::ld.sync.aligned;
 st.shared::cluster.b32 [%d1], %r1;
 ret;
@@ -35,7 +35,7 @@ ret;
         "4:40: a 32-bit address (`k`) is not supported",
         "7:5: modifier `.wrap` is not allowed here in `shfl`",
         "8:13: unknown name `r`",
-        "10:1: a scalar video instruction (`vmad`) is not supported",
+        "10:1: an address in cluster shared memory (`mapa`) is not supported",
         "11:1: a matrix operation (`tcgen05`) is not supported",
         "12:3: shared memory of a cluster (`st.shared::cluster`) is not supported",
         "15:14: a texture (`tex`) is not supported",

@@ -172,10 +172,6 @@ impl<'a> Import<'a> {
     /// Returns a register operand or a constant operand as a value of type `ty`.
     pub(crate) fn operand(&mut self, inst: &Inst, i: usize, ty: Type) -> Value {
         match inst.operands.get(i) {
-            Some(&(Operand::Register(reg) | Operand::Lanes { reg, .. })) => {
-                let value = self.register(reg);
-                self.convert(value, ty)
-            }
             Some(&Operand::Not(reg)) => {
                 let value = self.register(reg);
                 self.code.negate(value)
@@ -184,7 +180,13 @@ impl<'a> Import<'a> {
                 let value = self.code.constant(integer(ty.bits()), bits & (u64::MAX >> (64 - ty.bits())));
                 self.code.cast(value, ty)
             }
-            _ => self.zero(ty),
+            operand => match operand.and_then(Operand::register) {
+                Some(reg) => {
+                    let value = self.register(reg);
+                    self.convert(value, ty)
+                }
+                None => self.zero(ty),
+            },
         }
     }
 
@@ -218,7 +220,7 @@ impl<'a> Import<'a> {
 
     /// Sets the value of the register that is the first operand of an instruction.
     pub(crate) fn result(&mut self, inst: &Inst, value: Value) {
-        if let Some(&(Operand::Register(reg) | Operand::Lanes { reg, .. })) = inst.operands.first() {
+        if let Some(reg) = inst.operands.first().and_then(Operand::register) {
             self.define(reg, value);
         }
     }

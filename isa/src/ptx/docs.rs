@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 
 use super::Opcode;
-use super::row::{Accuracy, Bound, ModifierSlot, OperandKind, OperandRole, OperandRow, Row, Ty};
+use super::row::{Accuracy, Bound, ModifierSlot, OperandKind, OperandRole, OperandRow, Row, Ty, describe_part};
 use super::types::Requirements;
 
 /// Returns every mnemonic once, in the order of the index.
@@ -105,6 +105,9 @@ fn operand(o: &OperandRow) -> String {
         OperandKind::Condition => format!("{{!}}{name}"),
         OperandKind::Masked(_) => format!("{name}{{.mask}}"),
         OperandKind::Selected(..) => format!("{name}{{.sel}}"),
+        OperandKind::Part { takes_selector, takes_sign, .. } => {
+            format!("{}{name}{}", if takes_sign { "{-}" } else { "" }, if takes_selector { "{.sel}" } else { "" })
+        }
         OperandKind::Vector(_, count) => format!("{{{}}}", vec![name; count.into()].join(", ")),
         OperandKind::Parts(_) => format!("{{{name}, {name}{{, {name}, {name}}}}}"),
         OperandKind::Fragment(_) | OperandKind::Matrices => format!("{{{name}, ...}}"),
@@ -145,7 +148,7 @@ fn form(out: &mut String, opcode: Opcode) -> fmt::Result {
             OperandRole::Update => "read and written",
         };
         let with = o.with.map_or(String::new(), |slot| format!(", only if the {slot} is given"));
-        writeln!(out, "| `{}` | {role} | {}{with} |", o.name, describe(o.shape))?;
+        writeln!(out, "| `{}` | {role} | {}{with} |", o.name, describe(o.role, o.shape))?;
     }
     Ok(())
 }
@@ -179,11 +182,12 @@ fn needs(since: Requirements, open: &str, close: &str) -> String {
 }
 
 /// Returns a description of the valid operands of a kind, for all modifiers together.
-fn describe(shape: OperandKind) -> String {
+fn describe(role: OperandRole, shape: OperandKind) -> String {
     let of = |ty: Ty| match ty {
         Ty::Is(ty) => format!("of type `{ty}`"),
         Ty::Named(0) | Ty::Integer(0) => "of the first type".to_owned(),
-        Ty::Named(_) | Ty::Integer(_) => "of the second type".to_owned(),
+        Ty::Named(1) | Ty::Integer(1) => "of the second type".to_owned(),
+        Ty::Named(_) | Ty::Integer(_) => "of the third type".to_owned(),
         Ty::Wide => "twice as wide as the type".to_owned(),
         Ty::Within(0) => "of the first type, or wider".to_owned(),
         Ty::Within(_) => "of the second type, or wider".to_owned(),
@@ -191,6 +195,10 @@ fn describe(shape: OperandKind) -> String {
     match shape {
         OperandKind::Register(ty) => format!("a register {}", of(ty)),
         OperandKind::Value(ty) => format!("a register or a number {}", of(ty)),
+        OperandKind::Part { ty, takes_selector, takes_sign } => {
+            let one = if role == OperandRole::Def { OperandKind::Register(ty) } else { OperandKind::Value(ty) };
+            describe(role, one) + describe_part(takes_selector, takes_sign)
+        }
         OperandKind::Vector(ty, count) => format!("{count} registers {}", of(ty)),
         OperandKind::Fragment(part) => {
             format!("a fragment of {part:?}; shape and types determine the number of registers")

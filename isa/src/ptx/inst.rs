@@ -165,7 +165,11 @@ impl Inst {
         let mut places = OperandRows { rows: row.operands_with(&self.modifiers).peekable(), results: self.results() };
         let mut is_admitted =
             |operand: &Operand| places.next().is_some_and(|o| o.shape.admits(o.role, &self.modifiers, operand, &types));
-        guard && row.fit(&self.modifiers).is_ok() && self.operands.iter().all(&mut is_admitted) && places.are_filled()
+        guard
+            && row.fit(&self.modifiers).is_ok()
+            && self.operands.iter().all(&mut is_admitted)
+            && places.are_filled()
+            && permits_signs(&self.modifiers, &self.operands)
     }
 
     /// Returns the number of result operands if the instruction is a call, otherwise 0.
@@ -182,6 +186,15 @@ impl Inst {
         let rows = self.row().operands_with(&self.modifiers).peekable();
         OperandRows { rows, results: self.results() }.zip(&self.operands)
     }
+}
+
+/// Returns `true` if the negated operands are a combination that `vmad` permits. The product is
+/// negated if one of its factors is. Either the product or the third source may be negated, and
+/// neither of them with `.po`.
+pub(super) fn permits_signs(words: &[Token], operands: &[Operand]) -> bool {
+    let is_negated = |i: usize| matches!(operands.get(i), Some(Operand::Part { negated: true, .. }));
+    let [product, addend] = [is_negated(1) != is_negated(2), is_negated(3)];
+    !(product && addend || (product || addend) && words.contains(&Token::PlusOne))
 }
 
 /// Iterator over the operand descriptions of an instruction. The description of a call's results is

@@ -14,6 +14,7 @@ pub mod module;
 pub mod names;
 pub(crate) mod opcodes;
 pub mod operand;
+mod operand_kind;
 pub mod program;
 mod random;
 pub mod row;
@@ -25,7 +26,7 @@ pub mod types;
 
 pub use code::{NAME, Ptx, PtxKernel, target};
 pub use inst::{Guard, Inst};
-pub use operand::{Address, Base, Callee, FrameVar, Label, Operand, Reg, Var, Vector};
+pub use operand::{Address, Base, Callee, FrameVar, Label, Operand, Part, Reg, Var, Vector};
 use row::Row;
 
 use crate::row::opcode_enum;

@@ -281,6 +281,17 @@ macro_rules! opcodes {
                     PREFETCH PREFETCH_KEPT PREFETCHU APPLYPRIORITY DISCARD NANOSLEEP PMEVENT GRIDDEPCONTROL MEMBAR FENCE_OF_ORDER FENCE_PROXY FENCE_PROXY_ASYNC => {};
                     CREATEPOLICY CREATEPOLICY_OF => m.no_policy();
                 }
+                scalar_video {
+                    VADD VADD_MERGE => m.part_sum(wide::add);
+                    VSUB VSUB_MERGE => m.part_sum(wide::sub);
+                    VABSDIFF VABSDIFF_MERGE => m.part_distance();
+                    VMIN VMIN_MERGE => m.part_extremum(true);
+                    VMAX VMAX_MERGE => m.part_extremum(false);
+                    VSHL VSHL_MERGE => m.part_shift(true);
+                    VSHR VSHR_MERGE => m.part_shift(false);
+                    VSET VSET_MERGE => m.part_set();
+                    VMAD => m.part_mad();
+                }
         }
     };
 }

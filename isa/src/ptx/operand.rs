@@ -44,6 +44,16 @@ pub enum Operand {
         /// The bits of the lane mask or of the selector.
         digits: u16,
     },
+    /// A part of a register, which may be negated: `r.b0`, `-r.h1`, `-r`. A whole register that is
+    /// not negated is represented as [`Register`](Operand::Register).
+    Part {
+        /// The register that holds the part.
+        reg: Reg,
+        /// The part of the register.
+        part: Part,
+        /// `true` if the part is negated.
+        negated: bool,
+    },
     /// A memory address: `[base+offset]`.
     Memory(Address),
     /// `variable+offset`: an address in the state space of the variable.
@@ -81,6 +91,62 @@ pub enum Operand {
     },
     /// The index of the target list or prototype of an indirect branch or call.
     Table(u32),
+}
+
+/// A byte or half-word of a 32-bit register, or the whole register. Part 0 is the lowest one.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[allow(missing_docs)] // The variant names are the selectors.
+pub enum Part {
+    /// The whole register, which has no selector.
+    Whole,
+    B0,
+    B1,
+    B2,
+    B3,
+    H0,
+    H1,
+}
+
+impl Part {
+    /// Every part of a register.
+    pub const ALL: [Part; 7] = [Part::Whole, Part::B0, Part::B1, Part::B2, Part::B3, Part::H0, Part::H1];
+
+    /// Returns the selector of the part, with its dot. The selector of the whole register is empty.
+    pub const fn selector(self) -> &'static str {
+        match self {
+            Part::Whole => "",
+            Part::B0 => ".b0",
+            Part::B1 => ".b1",
+            Part::B2 => ".b2",
+            Part::B3 => ".b3",
+            Part::H0 => ".h0",
+            Part::H1 => ".h1",
+        }
+    }
+
+    /// Returns the position of the lowest bit of the part.
+    pub const fn start(self) -> u32 {
+        match self {
+            Part::Whole | Part::B0 | Part::H0 => 0,
+            Part::B1 => 8,
+            Part::B2 | Part::H1 => 16,
+            Part::B3 => 24,
+        }
+    }
+
+    /// Returns the width of the part in bits.
+    pub const fn bits(self) -> u32 {
+        match self {
+            Part::Whole => 32,
+            Part::B0 | Part::B1 | Part::B2 | Part::B3 => 8,
+            Part::H0 | Part::H1 => 16,
+        }
+    }
+
+    /// Returns the part whose selector is a dot and `word`, such as `b0` or `h1`.
+    pub fn from_word(word: &str) -> Option<Part> {
+        Part::ALL.into_iter().find(|part| part.selector().strip_prefix('.') == Some(word))
+    }
 }
 
 /// The callee of a call.
@@ -143,6 +209,22 @@ impl Address {
 }
 
 impl Operand {
+    /// Creates the operand for a part of a register, which may be negated.
+    pub fn part(reg: Reg, part: Part, negated: bool) -> Operand {
+        match part {
+            Part::Whole if !negated => Operand::Register(reg),
+            _ => Operand::Part { reg, part, negated },
+        }
+    }
+
+    /// Returns the register of an operand that is a register, with or without a selector.
+    pub fn register(&self) -> Option<Reg> {
+        match *self {
+            Operand::Register(reg) | Operand::Lanes { reg, .. } | Operand::Part { reg, .. } => Some(reg),
+            _ => None,
+        }
+    }
+
     /// Calls `each` with every register that the operand names.
     #[inline]
     pub fn visit_registers(&self, mut each: impl FnMut(Reg)) {
@@ -150,6 +232,7 @@ impl Operand {
             &(Operand::Register(reg)
             | Operand::Not(reg)
             | Operand::Lanes { reg, .. }
+            | Operand::Part { reg, .. }
             | Operand::Call { callee: Callee::Register(reg), .. }) => each(reg),
             Operand::Pair(both) => both.iter().copied().flatten().for_each(each),
             Operand::Vector(regs) => regs.iter().flatten().for_each(each),
@@ -203,6 +286,7 @@ impl Operand {
             Operand::Register(reg)
             | Operand::Not(reg)
             | Operand::Lanes { reg, .. }
+            | Operand::Part { reg, .. }
             | Operand::Call { callee: Callee::Register(reg), .. } => each(reg),
             Operand::Pair(both) => both.iter_mut().flatten().for_each(each),
             Operand::Vector(regs) => regs.registers_mut(each),

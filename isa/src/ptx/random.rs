@@ -3,9 +3,9 @@
 use arrayvec::ArrayVec;
 
 use super::Opcode;
-use super::inst::{Guard, Inst};
+use super::inst::{Guard, Inst, permits_signs};
 use super::module::{Entry, Formal, FrameVariable, RegisterDeclaration, Targets};
-use super::operand::{Address, Base, Callee, FrameVar, Label, Operand, Reg, Var, Vector};
+use super::operand::{Address, Base, Callee, FrameVar, Label, Operand, Part, Reg, Var, Vector};
 use super::row::{
     BARRIERS, LINE_SIZE, Lanes, MINUS_ONE, NO_SELECTOR, OperandKind, OperandRole, Ty, WARP_SIZE, elements,
 };
@@ -52,6 +52,13 @@ impl Inst {
         } else {
             for o in row.operands_with(words) {
                 operands.push(draw.operand(o.role, o.shape)?);
+            }
+        }
+        if !permits_signs(words, &operands) {
+            for operand in &mut operands {
+                if let Operand::Part { reg, part, .. } = *operand {
+                    *operand = Operand::part(reg, part, false);
+                }
             }
         }
         let guard = if draw.one_in(4) {
@@ -143,6 +150,15 @@ impl<'a> Draw<'a> {
                 let selector = (self.next)() as u16 & selector_mask(lanes);
                 let plain = selector == default || selector == NO_SELECTOR || self.one_in(2);
                 self.lanes(word, selector, plain)?
+            }
+            OperandKind::Part { ty, .. } if role == OperandRole::Use && self.one_in(3) => {
+                self.operand(role, OperandKind::Value(ty))?
+            }
+            OperandKind::Part { ty, takes_selector, takes_sign } => {
+                let part = if takes_selector { *self.one_of(&Part::ALL)? } else { Part::Whole };
+                let reg = self.register(ty)?;
+                let is_pair = self.entry.body.registers.ty(reg) == Some(Type::F16x2);
+                Operand::part(reg, part, takes_sign && !is_pair && self.one_in(4))
             }
             OperandKind::Vector(ty, count) => self.vector(role, ty, count)?,
             OperandKind::Fragment(_) | OperandKind::Matrices => {

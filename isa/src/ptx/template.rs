@@ -144,6 +144,7 @@ fn check(inst: &Inst, operands: usize) -> Result<(), TemplateError> {
                 | Operand::Number(_)
                 | Operand::Vector(_)
                 | Operand::Lanes { .. }
+                | Operand::Part { .. }
         )
     };
     if !inst.operands.iter().all(values) {

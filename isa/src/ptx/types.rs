@@ -295,6 +295,7 @@ tokens! {
     M16n16k8 "m16n16k8" M16n16k16 "m16n16k16" M8n32k16 "m8n32k16" M32n8k16 "m32n8k16"
     Load "load" Store "store" Mma "mma" MatrixA "a" MatrixB "b" MatrixC "c" MatrixD "d"
     MmaAsync "mma_async" WarpgroupFence "fence" Row "row" Column "col" One "x1" Two "x2" Four "x4" Transposed "trans"
+    PlusOne "po" ShiftRight7 "shr7" ShiftRight15 "shr15"
     CommitGroup "commit_group" WaitGroup "wait_group" WaitAll "wait_all"
 }
 

@@ -26,7 +26,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     pub(super) fn int_to_int_saturating(&mut self) {
         let (d, s) = (self.ty(0), self.ty(1));
         let value = self.wide_int(1, s);
-        let result = self.clamp(value, s.is_signed(), d);
+        let result = self.clamp(value, s, d);
         self.define(result);
     }
 
@@ -38,7 +38,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         let mut word = if below { self.word(3) } else { self.d.word(0) };
         for i in [1, 2] {
             let value = self.wide_int(i, Type::S32);
-            let clamped = self.clamp(value, true, ty);
+            let clamped = self.clamp(value, Type::S32, ty);
             let part = wide::extend_word(self.d, bits, false, clamped[0]);
             let count = self.d.word(bits);
             let above = self.d.shl(word, count);

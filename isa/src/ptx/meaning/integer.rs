@@ -5,7 +5,7 @@ use crate::halu::domain::{Divide, Domain, DotElements, DotOp, Lanes, VideoKind, 
 use crate::ptx::types::{Token, Type};
 
 type WordOp<D> = fn(&mut D, <D as Domain>::Word, <D as Domain>::Word) -> <D as Domain>::Word;
-type WideOp<D> = fn(&mut D, [<D as Domain>::Word; 2], [<D as Domain>::Word; 2]) -> [<D as Domain>::Word; 2];
+pub(super) type WideOp<D> = fn(&mut D, [<D as Domain>::Word; 2], [<D as Domain>::Word; 2]) -> [<D as Domain>::Word; 2];
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     /// Executes a wrapping integer operation: `word` for up to 32 bits, `wide` for 64 bits.
@@ -24,26 +24,22 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     pub(super) fn saturating(&mut self, difference: bool) {
         let (a, b) = (self.wide_int(1, Type::S32), self.wide_int(2, Type::S32));
         let exact = if difference { wide::sub(self.d, a, b) } else { wide::add(self.d, a, b) };
-        let result = self.clamp(exact, true, Type::S32);
+        let result = self.clamp(exact, Type::S64, Type::S32);
         self.define(result);
     }
 
-    /// Clamps a 64-bit integer to the range of a type.
-    pub(super) fn clamp(&mut self, value: [D::Word; 2], signed: bool, ty: Type) -> [D::Word; 2] {
-        let (least, greatest) = match (ty.is_signed(), ty.bits()) {
-            (true, bits) => (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1),
-            (false, bits) => (0, (1i128 << bits) - 1),
-        };
+    /// Clamps an integer of type `from`, which is extended to 64 bits, to the range of type `to`.
+    pub(super) fn clamp(&mut self, value: [D::Word; 2], from: Type, to: Type) -> [D::Word; 2] {
+        let ([lowest, highest], [least, greatest]) = (range(from), range(to));
         let mut value = value;
-        if signed {
+        if lowest < least {
             let bound = wide::constant(self.d, least as u64);
-            let below = wide::less(self.d, true, value, bound);
+            let below = self.less(from, value, bound);
             value = wide::select(self.d, below, bound, value);
         }
-        // No signed value exceeds the range of u64.
-        if !signed || greatest <= i64::MAX.into() {
+        if highest > greatest {
             let bound = wide::constant(self.d, greatest as u64);
-            let above = wide::less(self.d, signed, bound, value);
+            let above = self.less(from, bound, value);
             value = wide::select(self.d, above, bound, value);
         }
         value
@@ -87,7 +83,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         let a = wide::extend(self.d, 32, true, [a, a]);
         let c = self.wide_int(3, Type::S32);
         let exact = wide::add(self.d, a, c);
-        let result = self.clamp(exact, true, Type::S32);
+        let result = self.clamp(exact, Type::S64, Type::S32);
         self.define(result);
     }
 
@@ -251,4 +247,10 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         let c = self.d.word(0);
         self.d.video(&op, a, b, c)
     }
+}
+
+/// Returns the least and the greatest integer of a type.
+fn range(ty: Type) -> [i128; 2] {
+    let values = 1i128 << ty.bits();
+    if ty.is_signed() { [-values / 2, values / 2 - 1] } else { [0, values - 1] }
 }

@@ -20,6 +20,7 @@ mod integer;
 mod matrix;
 mod memory;
 mod mini;
+mod scalar_video;
 mod video;
 mod warpgroup;
 
@@ -101,9 +102,11 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     /// beyond the operand's width are zero.
     fn value(&mut self, i: usize) -> [D::Word; 2] {
         match self.operand(i) {
-            Some(&(Operand::Register(reg) | Operand::Lanes { reg, .. })) => self.read.register(self.d, reg),
             Some(&Operand::Number(bits)) => wide::constant(self.d, bits),
-            _ => wide::constant(self.d, 0),
+            operand => match operand.and_then(Operand::register) {
+                Some(reg) => self.read.register(self.d, reg),
+                None => wide::constant(self.d, 0),
+            },
         }
     }
 
@@ -173,7 +176,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
 
     /// Writes a 64-bit value to the first operand, a register.
     fn define(&mut self, value: [D::Word; 2]) {
-        if let Some(&(Operand::Register(reg) | Operand::Lanes { reg, .. })) = self.operand(0) {
+        if let Some(reg) = self.operand(0).and_then(Operand::register) {
             self.define_reg(reg, value);
         }
     }

@@ -15,6 +15,7 @@ pub(super) mod hints;
 pub(super) mod integer;
 pub(super) mod matrix;
 pub(super) mod memory;
+pub(super) mod scalar_video;
 pub(super) mod video;
 pub(super) mod warpgroup;
 

@@ -58,7 +58,8 @@ impl<'a> Reader<'a> {
     /// Returns `true` if the next token starts a constant.
     pub(super) fn is_constant(&self) -> bool {
         match self.ahead.token {
-            Token::Number(_) | Token::Name(WARP_SIZE) | Token::Punct('-' | '(' | '~') => true,
+            Token::Number(_) | Token::Name(WARP_SIZE) | Token::Punct('(' | '~') => true,
+            Token::Punct('-') => !matches!(self.following(), Some(Token::Name(name)) if name != WARP_SIZE),
             Token::Punct('!') => self.lexer.next_byte().is_some_and(|b| b.is_ascii_digit() || b == b'('),
             _ => false,
         }

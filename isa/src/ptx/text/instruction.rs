@@ -9,16 +9,17 @@ use super::error::{Error, ErrorKind};
 use super::lexer::Token as Lexeme;
 use super::names::Names;
 use super::number::Literal;
+use super::operand::{Element, Raw};
 use super::reader::Reader;
 use super::unsupported;
 use crate::object::Loc;
-use crate::ptx::inst::{Guard, Inst};
+use crate::ptx::inst::{Guard, Inst, permits_signs};
 use crate::ptx::matrix::MatrixOperand;
 use crate::ptx::module::{Symbol, Targets};
-use crate::ptx::operand::{Address, Base, Callee, Operand, Reg};
+use crate::ptx::operand::{Address, Base, Callee, Operand, Part, Reg};
 use crate::ptx::row::MAX_MODIFIERS;
 use crate::ptx::row::{Lanes, OperandKind, OperandRole, OperandRow, Ty, elements, named_space, part_of};
-use crate::ptx::types::{Space, Special, Token, Type, TypeKind};
+use crate::ptx::types::{Space, Token, Type, TypeKind};
 use crate::ptx::{Opcode, Vector};
 
 /// The opcodes of each mnemonic, sorted by mnemonic. The opcodes of one mnemonic have the order of [`Opcode::ALL`].
@@ -34,24 +35,6 @@ static BY_MNEMONIC: LazyLock<Vec<(&'static str, Vec<Opcode>)>> = LazyLock::new(|
     table
 });
 
-/// The instructions on packed bytes and half-words, whose operands cannot be sums.
-const VIDEO: [&str; 14] = [
-    "vadd2",
-    "vadd4",
-    "vsub2",
-    "vsub4",
-    "vavrg2",
-    "vavrg4",
-    "vabsdiff2",
-    "vabsdiff4",
-    "vmin2",
-    "vmin4",
-    "vmax2",
-    "vmax4",
-    "vset2",
-    "vset4",
-];
-
 /// The modifiers that `ptxas` accepts twice.
 const REPEATED: [Token; 7] =
     [Token::Sat, Token::Satfinite, Token::Relu, Token::Nan, Token::Approx, Token::Cc, Token::Sync];
@@ -63,35 +46,9 @@ const FIRST_WITH_SUBNORMALS: u16 = 20;
 pub(super) const WARP_SIZE: &str = "WARP_SZ";
 pub(super) const WARP_THREADS: &str = "32";
 
-/// A parsed operand. Its operand kind is determined later, when a row is selected.
-#[derive(Clone)]
-enum Raw<'a> {
-    Operand(Operand),
-    Number(Literal<'a>),
-    /// A vector with at least one immediate among its elements: `{a, 0}`.
-    Mixed(SmallVec<[Element<'a>; 8]>),
-    Name(&'a str),
-    /// The name of a variable, parameter or function, and the operand for its address.
-    Address(&'a str, Operand),
-    /// An element of an array, such as `a[3]`: the operand for its address.
-    Element(Operand),
-    /// The sum of a register and a number, such as `%r1+4`.
-    Sum(Reg, i64),
-    /// A register with a suffix after a dot, such as `%r1.b0`.
-    Dotted(Reg, &'a str),
-}
-
-/// An element of a parsed vector operand.
-#[derive(Clone, Copy)]
-enum Element<'a> {
-    /// A register or `_`.
-    Register(Option<Reg>),
-    Number(Literal<'a>),
-}
-
 /// The reason why an instruction does not match a row. `reach` tells how far the instruction matches, so that the error
-/// for the best row can be reported. Its parts are `true` if all modifiers match, the index of the first wrong modifier
-/// or operand, and `true` if that operand has the expected form.
+/// for the best row can be reported. Its parts are `true` if all modifiers match, the number of the first wrong modifier
+/// or operand, and `true` if that operand has the expected form. A wrong number of operands counts as operand 0.
 struct Refusal {
     reach: (bool, usize, bool),
     error: Error,
@@ -282,201 +239,6 @@ impl<'a> Reader<'a> {
     fn is_end(&self) -> bool {
         self.ahead.token == Lexeme::Punct(';')
     }
-
-    fn operand(&mut self, names: &mut Names<'a>) -> Result<Raw<'a>, Error> {
-        match self.ahead.token {
-            Lexeme::Punct('{') => self.vector(names),
-            Lexeme::Punct('[') => self.address(names),
-            Lexeme::Punct('!') if !self.is_constant() => {
-                self.bump()?;
-                self.register(names).map(|reg| Raw::Operand(Operand::Not(reg)))
-            }
-            _ if self.is_constant() => self.constant().map(Raw::Number),
-            Lexeme::Name(name) => {
-                let (reg, at) = (names.register(name), self.ahead.at);
-                if name == "_" || reg.is_some() {
-                    self.bump()?;
-                    if let (Some(reg), Lexeme::Punct('+')) = (reg, self.ahead.token) {
-                        return Ok(Raw::Sum(reg, self.wide_offset()?));
-                    }
-                    return self.after_register(name, reg, names);
-                }
-                if let Some(kind) = self.unsupported(name).filter(|_| names.base(name).is_none()) {
-                    return Err(self.error(kind));
-                }
-                self.bump()?;
-                let base = self.base(name, names).map_err(|kind| Error { at, kind })?;
-                Ok(match (base, self.function_of(name)) {
-                    (Some(base), _) => match self.element_offset(base, names)? {
-                        Some(offset) => Raw::Element(address_of(base, offset)),
-                        None => Raw::Address(name, address_of(base, self.offset()?)),
-                    },
-                    (None, Some(function)) => Raw::Address(name, Operand::Function(function)),
-                    (None, None) => return self.after_name(name),
-                })
-            }
-            _ => Err(self.expected("an operand")),
-        }
-    }
-
-    /// Parses an index such as `[3]` after an array, and returns the byte offset of the element.
-    fn element_offset(&mut self, base: Base, names: &Names<'a>) -> Result<Option<i32>, Error> {
-        let array = match base {
-            Base::Variable(var) => self.variables.get(var.number as usize).map(|of| (of.ty, of.count)),
-            Base::Frame(var) => names.frame(var).map(|of| (of.ty, of.count)),
-            Base::Register(_) | Base::Parameter(_) => None,
-        };
-        let Some((ty, Some(_))) = array else { return Ok(None) };
-        if !self.accept('[')? {
-            return Ok(None);
-        }
-        let offset = self.bytes(ty.bits() / 8)?;
-        self.expect(']', "`]`")?;
-        Ok(Some(offset))
-    }
-
-    /// Parses the tokens that may follow a register or `_`: a suffix, or `|` and a second predicate.
-    fn after_register(&mut self, name: &'a str, reg: Option<Reg>, names: &Names<'a>) -> Result<Raw<'a>, Error> {
-        if self.accept('|')? {
-            let second = self.element(names)?;
-            return Ok(Raw::Operand(Operand::Pair([reg, second])));
-        }
-        let Some(reg) = reg else { return Ok(Raw::Name(name)) };
-        match self.ahead.token {
-            Lexeme::Dotted(suffix) => {
-                self.bump()?;
-                Ok(Raw::Dotted(reg, suffix))
-            }
-            _ => Ok(Raw::Operand(Operand::Register(reg))),
-        }
-    }
-
-    /// Parses a special register, or another name whose meaning depends on the kind of operand.
-    fn after_name(&mut self, name: &'a str) -> Result<Raw<'a>, Error> {
-        let Lexeme::Dotted(component) = self.ahead.token else {
-            return Ok(Special::from_name(name).map_or(Raw::Name(name), |of| Raw::Operand(Operand::Special(of))));
-        };
-        if component == "w" && Special::from_name(&format!("{name}.x")).is_some() {
-            // The component `.w` of a special register always reads zero.
-            self.bump()?;
-            return Ok(Raw::Operand(Operand::Number(0)));
-        }
-        let full = format!("{name}.{component}");
-        let unknown = |full| unsupported::name(name).unwrap_or(ErrorKind::Name(full));
-        let special = Special::from_name(&full).ok_or_else(|| self.error(unknown(full)))?;
-        self.bump()?;
-        Ok(Raw::Operand(Operand::Special(special)))
-    }
-
-    fn register(&mut self, names: &Names<'a>) -> Result<Reg, Error> {
-        let at = self.ahead.at;
-        let name = self.name("a register")?;
-        names.register(name).ok_or_else(|| Error { at, kind: ErrorKind::Name(name.to_owned()) })
-    }
-
-    /// Parses a register or `_`.
-    fn element(&mut self, names: &Names<'a>) -> Result<Option<Reg>, Error> {
-        if self.ahead.token == Lexeme::Name("_") {
-            self.bump()?;
-            return Ok(None);
-        }
-        self.register(names).map(Some)
-    }
-
-    /// Parses a vector operand. After an error, skips to the closing `}`.
-    fn vector(&mut self, names: &Names<'a>) -> Result<Raw<'a>, Error> {
-        self.elements(names).inspect_err(|_| {
-            while !matches!(self.ahead.token, Lexeme::Punct(';' | '}') | Lexeme::End) {
-                self.skip();
-            }
-            if self.ahead.token == Lexeme::Punct('}') {
-                self.skip();
-            }
-        })
-    }
-
-    fn elements(&mut self, names: &Names<'a>) -> Result<Raw<'a>, Error> {
-        self.bump()?;
-        let mut all: SmallVec<[Element<'a>; 8]> = SmallVec::new();
-        loop {
-            if all.len() == Vector::MAX_LEN {
-                return Err(self.expected("`}`"));
-            }
-            all.push(match self.is_constant() {
-                true => Element::Number(self.constant()?),
-                false => Element::Register(self.element(names)?),
-            });
-            if !self.accept(',')? {
-                break;
-            }
-        }
-        self.expect('}', "`,` or `}`")?;
-        let regs: Option<Vector> = all
-            .iter()
-            .map(|element| match element {
-                Element::Register(reg) => Some(*reg),
-                Element::Number(_) => None,
-            })
-            .collect();
-        Ok(match regs {
-            Some(regs) => Raw::Operand(Operand::Vector(regs)),
-            None => Raw::Mixed(all),
-        })
-    }
-
-    fn address(&mut self, names: &mut Names<'a>) -> Result<Raw<'a>, Error> {
-        self.bump()?;
-        let at = self.ahead.at;
-        let name = self.name("a register, a parameter or a variable")?;
-        let base = match names.register(name).map(Base::Register) {
-            Some(base) => Some(base),
-            None => self.base(name, names).map_err(|kind| Error { at, kind })?,
-        };
-        let base = match base {
-            Some(base) => base,
-            None => {
-                let kind = self.unsupported(name).unwrap_or_else(|| ErrorKind::Name(name.to_owned()));
-                return Err(Error { at, kind });
-            }
-        };
-        let offset = match base {
-            Base::Register(_) if self.ahead.token == Lexeme::Punct('+') => self.wide_offset()?,
-            _ => self.offset()?.into(),
-        };
-        let address = match (base, i32::try_from(offset)) {
-            (_, Ok(offset)) => Address { base, offset },
-            // A larger offset is added to the register before the access.
-            (Base::Register(reg), Err(_)) => {
-                let sum = names.sum(reg, offset).map_err(|kind| Error { at, kind })?;
-                Address { base: Base::Register(sum), offset: 0 }
-            }
-            (_, Err(_)) => return Err(Error { at, kind: out_of_range(offset) }),
-        };
-        self.expect(']', "`+` or `]`")?;
-        Ok(Raw::Operand(Operand::Memory(address)))
-    }
-
-    /// Parses an optional byte offset: `+4`, `+-4`. Returns 0 if there is no offset.
-    pub(super) fn offset(&mut self) -> Result<i32, Error> {
-        if self.accept('+')? { self.bytes(1) } else { Ok(0) }
-    }
-
-    /// Parses a number of elements of `size` bytes and returns the number of bytes.
-    fn bytes(&mut self, size: u32) -> Result<i32, Error> {
-        let at = self.ahead.at;
-        let literal = self.constant()?;
-        let count = literal.integer().map_err(|kind| Error { at, kind })?;
-        let bytes = count.saturating_mul(size.into());
-        i32::try_from(bytes).map_err(|_| Error { at, kind: out_of_range(bytes) })
-    }
-
-    /// Parses `+` and a number of 64 bits.
-    fn wide_offset(&mut self) -> Result<i64, Error> {
-        self.bump()?;
-        let at = self.ahead.at;
-        let literal = self.constant()?;
-        literal.bits(Type::B64).map(u64::cast_signed).map_err(|kind| Error { at, kind })
-    }
 }
 
 impl<'a> Parts<'a> {
@@ -609,7 +371,10 @@ impl<'a> Parts<'a> {
                 Raw::Address(..) | Raw::Element(_) => o.shape == OperandKind::Variable,
                 _ => false,
             };
-            let refuse = |kind| Refusal { reach: (true, place, braces), error: Error { at: *at, kind } };
+            let refuse = |kind| Refusal { reach: (true, place + 1, braces), error: Error { at: *at, kind } };
+            if matches!(raw, Raw::Sum(..)) && !row.takes_sum(o) {
+                return Err(refuse(self.wrong(o)));
+            }
             let operand = self.fit(o, raw, *at, names).map_err(refuse)?;
             // The operand `src-size` of a copy must not exceed `cp-size`, the operand before it.
             if let (OperandKind::SourceSize, Operand::Number(part), Some(Operand::Number(size))) =
@@ -619,6 +384,16 @@ impl<'a> Parts<'a> {
                 return Err(refuse(self.wrong(o)));
             }
             operands.push(operand);
+        }
+        if !permits_signs(&self.words, &operands) {
+            let is_negated = |operand: &Operand| matches!(operand, Operand::Part { negated: true, .. });
+            let last = operands.iter().rposition(is_negated).unwrap_or(0);
+            let at = self.operands.get(last).map_or(self.at, |(_, at)| *at);
+            let name = row.operands.get(last).map_or("", |o| o.name);
+            let expected =
+                "without a minus sign: either the product or `c` can be negated, and neither of them with `.po`";
+            let kind = ErrorKind::Operand { mnemonic, name, expected: expected.to_owned() };
+            return Err(Refusal { reach: (true, last + 1, false), error: Error { at, kind } });
         }
         Ok(operands)
     }
@@ -713,13 +488,12 @@ impl<'a> Parts<'a> {
             {
                 Operand::Register(names.negation(reg)?)
             }
-            (&Raw::Sum(reg, number), _) if o.role == OperandRole::Use && !VIDEO.contains(&self.mnemonic) => {
-                Operand::Register(names.sum(reg, number)?)
-            }
+            (&Raw::Sum(reg, number), _) => Operand::Register(names.sum(reg, number)?),
             (Raw::Operand(operand), _) => operand.clone(),
-            (Raw::Number(literal), OperandKind::Value(ty) | OperandKind::Elements(ty)) => {
-                Operand::Number(literal.bits(ty.resolve(&self.words).0)?)
-            }
+            (
+                Raw::Number(literal),
+                OperandKind::Value(ty) | OperandKind::Elements(ty) | OperandKind::Part { ty, .. },
+            ) => Operand::Number(literal.bits(ty.resolve(&self.words).0)?),
             (Raw::Number(literal), OperandKind::Byte) if self.mnemonic == "lop3" => {
                 Operand::Number(literal.bits(Type::B8)?)
             }
@@ -757,12 +531,15 @@ impl<'a> Parts<'a> {
                 Operand::Memory(memory_at(operand).ok_or_else(wrong)?)
             }
             (Raw::Address(_, operand) | Raw::Element(operand), _) => operand.clone(),
-            (&Raw::Dotted(reg, digits), OperandKind::Masked(lanes)) => {
-                let mask = mask(digits, lanes).ok_or_else(wrong)?;
+            (&Raw::Dotted { reg, suffix, negated }, OperandKind::Part { .. }) => {
+                Operand::Part { reg, part: Part::from_word(suffix).ok_or_else(wrong)?, negated }
+            }
+            (&Raw::Dotted { reg, suffix, negated: false }, OperandKind::Masked(lanes)) => {
+                let mask = mask(suffix, lanes).ok_or_else(wrong)?;
                 if mask == lanes.all() { Operand::Register(reg) } else { Operand::Lanes { reg, digits: mask } }
             }
-            (&Raw::Dotted(reg, digits), OperandKind::Selected(lanes, default)) => {
-                let selector = selector(digits, lanes).ok_or_else(wrong)?;
+            (&Raw::Dotted { reg, suffix, negated: false }, OperandKind::Selected(lanes, default)) => {
+                let selector = selector(suffix, lanes).ok_or_else(wrong)?;
                 if selector == default { Operand::Register(reg) } else { Operand::Lanes { reg, digits: selector } }
             }
             (&Raw::Name(name), _) if name != "_" => {
@@ -809,16 +586,6 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// Returns the operand for the address that is `offset` bytes after a symbol.
-fn address_of(base: Base, offset: i32) -> Operand {
-    match base {
-        Base::Variable(var) => Operand::Variable { var, offset },
-        Base::Frame(var) => Operand::Frame { var, offset },
-        Base::Parameter(number) => Operand::Parameter { number, offset },
-        Base::Register(reg) => Operand::Register(reg),
-    }
-}
-
 /// Returns the memory address for the address of a variable.
 fn memory_at(operand: &Operand) -> Option<Address> {
     Some(match *operand {
@@ -826,10 +593,6 @@ fn memory_at(operand: &Operand) -> Option<Address> {
         Operand::Frame { var, offset } => Address { base: Base::Frame(var), offset },
         _ => return None,
     })
-}
-
-fn out_of_range(offset: i64) -> ErrorKind {
-    ErrorKind::Range { number: offset.to_string(), ty: "an offset that fits in 32 bits".to_owned() }
 }
 
 fn has_offset(operand: &Operand) -> bool {

@@ -41,6 +41,7 @@ impl Token<'_> {
 }
 
 /// Lexer over a PTX text.
+#[derive(Clone)]
 pub(super) struct Lexer<'a> {
     rest: &'a str,
     line: u32,

@@ -10,6 +10,7 @@ mod join;
 mod lexer;
 mod names;
 mod number;
+mod operand;
 mod printer;
 mod reader;
 mod unsupported;

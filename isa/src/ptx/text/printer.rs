@@ -445,7 +445,9 @@ impl Printer {
             &Operand::Number(bits) => self.number(
                 bits,
                 match shape {
-                    OperandKind::Value(ty) | OperandKind::Elements(ty) => ty.resolve(words).0,
+                    OperandKind::Value(ty) | OperandKind::Elements(ty) | OperandKind::Part { ty, .. } => {
+                        ty.resolve(words).0
+                    }
                     OperandKind::Sign => Type::S8,
                     OperandKind::Fraction => Type::F32,
                     OperandKind::BarrierId | OperandKind::ThreadCount { .. } => Type::U32,
@@ -470,6 +472,11 @@ impl Printer {
                     OperandKind::Selected(lanes, _) => self.selector(digits, lanes),
                     _ => {}
                 }
+            }
+            &Operand::Part { reg, part, negated } => {
+                self.out.push_str(if negated { "-" } else { "" });
+                self.register(reg, scope.body);
+                self.out.push_str(part.selector());
             }
             Operand::Memory(address) => self.address(address, scope),
             &Operand::Variable { var, offset } => {

@@ -101,6 +101,11 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
+    /// Returns the token after the next one, or `None` if it is invalid.
+    pub(super) fn following(&self) -> Option<Token<'a>> {
+        self.lexer.clone().next().ok().map(|spanned| spanned.token)
+    }
+
     /// Creates an error at the next token.
     pub(super) fn error(&self, kind: ErrorKind) -> Error {
         Error { at: self.ahead.at, kind }

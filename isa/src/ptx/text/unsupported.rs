@@ -12,9 +12,6 @@ pub(super) fn instruction(mnemonic: &str) -> Option<ErrorKind> {
         "tcgen05" => "a matrix operation",
         "mapa" | "getctarank" => "an address in cluster shared memory",
         "setmaxnreg" | "clusterlaunchcontrol" | "tensormap" => "a hardware control operation",
-        "vadd" | "vsub" | "vabsdiff" | "vmin" | "vmax" | "vshl" | "vshr" | "vmad" | "vset" => {
-            "a scalar video instruction"
-        }
         _ => return None,
     };
     Some(ErrorKind::Unsupported(format!("{what} (`{mnemonic}`)")))
