@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use halfbyte::abi::buffer_base;
 use halfbyte::ir::ParamKind;
 use halfbyte::ir::eval::{Arg, Launch, Prepared};
+use halfbyte::launch::RaceCheck;
 use halfbyte::{Module, Shape};
 
 const ROUNDS: usize = 9;
@@ -89,7 +90,7 @@ impl Case {
         let prepared = Prepared::new(kernel);
         let mut best = [Duration::MAX; 2];
         for _ in 0..ROUNDS {
-            for (watch, best) in [false, true].into_iter().zip(&mut best) {
+            for (races, best) in [RaceCheck::Off, RaceCheck::On].into_iter().zip(&mut best) {
                 let mut buffers: Vec<Vec<u8>> = self.bytes.iter().map(|&bytes| vec![0; bytes]).collect();
                 let (mut buffers, mut scalars) = (buffers.iter_mut(), self.scalars.iter());
                 let arg = |(number, kind): (usize, &ParamKind)| match kind {
@@ -100,7 +101,7 @@ impl Case {
                 };
                 let mut args: Vec<Arg<'_>> =
                     kernel.params.iter().map(|param| &param.kind).enumerate().map(arg).collect();
-                let launch = Launch { watch, ..Launch::new(self.shape) };
+                let launch = Launch { races, ..Launch::new(self.shape) };
                 let start = Instant::now();
                 prepared.run(&launch, &mut args).unwrap();
                 *best = start.elapsed().min(*best);

@@ -164,7 +164,7 @@ kernel @race(%y: out i32) {
     let (line, column, message) = &found[0];
     assert_eq!((*line, *column), (4, 3));
     assert!(
-        message.starts_with("data race on ir: @race, item 1 writes byte 0 of buffer `y`, which item 0 writes too"),
+        message.starts_with("data race on ir: @race, item 1 writes byte 0 of buffer `y`, which item 0 also writes"),
         "{message}"
     );
 }

@@ -128,7 +128,10 @@ fn reports_accesses_before_the_wait() {
             format!("{copy} bar.sync 0; {others} ld.shared.u32 %r2, [%r3]; bar.sync 0; cp.async.wait_all;"),
             "has not waited for",
         ),
-        (format!("{copy} cp.async.wait_all; {others} ld.shared.u32 %r2, [%r3];"), "too, at line 7"),
+        (
+            format!("{copy} cp.async.wait_all; {others} ld.shared.u32 %r2, [%r3];"),
+            "which is written by item 0, at line 7",
+        ),
     ];
     for (body, told) in races {
         let file = file("8.3", &body);

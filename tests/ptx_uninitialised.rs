@@ -4,7 +4,7 @@
 use std::fs;
 
 use halfbyte::import_ptx::{read_each, uninitialised};
-use halfbyte::launch::Engine;
+use halfbyte::launch::{Engine, RaceCheck};
 use halfbyte_testkit::harness::{Arg, Execution, Failure, Language, LaunchOptions, Request, Size, launch};
 
 use crate::common::halfbyte;
@@ -25,7 +25,7 @@ mov.u32 %r0, %tid.x; ld.param.u64 %d0, [y]; mul.wide.u32 %d2, %r0, 8; add.u64 %d
     )
 }
 
-fn run(text: &str, via: Execution, engine: Option<Engine>, races: bool) -> Result<Vec<u8>, Failure> {
+fn run(text: &str, via: Execution, engine: Option<Engine>, races: RaceCheck) -> Result<Vec<u8>, Failure> {
     let size = Size::Blocks { grid: [1, 1, 1], block: [4, 1, 1] };
     let mut request = Request::new(Language::Ptx, "k.ptx", text, size);
     request.args = vec![Arg::Buffer { bytes: vec![7; 64], pointers: Vec::new() }];
@@ -36,7 +36,7 @@ fn run(text: &str, via: Execution, engine: Option<Engine>, races: bool) -> Resul
 /// Launches a text with race detection. Returns the error kind, the line and the message, or `None`
 /// if the launch succeeds.
 fn watched(text: &str) -> Option<(String, Option<u32>, String)> {
-    let failure = run(text, Execution::Ptx, Some(Engine::Interp), true).err()?;
+    let failure = run(text, Execution::Ptx, Some(Engine::Interp), RaceCheck::On).err()?;
     Some((failure.kind.name().to_owned(), failure.line, failure.message))
 }
 
@@ -133,7 +133,7 @@ fn values_that_nothing_has_written_are_found_where_they_are_observed() {
         let at: u32 = warning.split_once(':').unwrap().0.parse().unwrap();
         assert_eq!(line, Some(at), "{message}\n{text}");
         // Without race detection, the launch succeeds.
-        run(&text, Execution::Ptx, Some(Engine::Interp), false).unwrap();
+        run(&text, Execution::Ptx, Some(Engine::Interp), RaceCheck::Off).unwrap();
     }
 }
 
@@ -187,7 +187,7 @@ fn values_that_are_defined_or_not_observed_are_no_errors() {
         "cvt.rn.f32.u32 %f0, %r0; ex2.approx.f32 %f1, %f0; st.global.f32 [%d1], %f1;",
     ] {
         let text = kernel(body);
-        let found = run(&text, Execution::Ptx, Some(Engine::Interp), true);
+        let found = run(&text, Execution::Ptx, Some(Engine::Interp), RaceCheck::On);
         assert!(found.is_ok(), "{}\n{text}", found.unwrap_err());
         if !body.contains("selp.u32 %r1, %r0, %r5") {
             assert_eq!(warnings(&text), [""; 0], "{text}");
@@ -243,7 +243,7 @@ cvt.rn.f32.u32 %f1, %r7; add.f32 %f1, %f1, %f0; mov.b32 %r3, %f1; add.u32 %r2, %
         (Execution::Object, None),
         (Execution::Recompiled, None),
     ] {
-        let found = run(&text, via, engine, false).unwrap_or_else(|failure| panic!("{failure}"));
+        let found = run(&text, via, engine, RaceCheck::Off).unwrap_or_else(|failure| panic!("{failure}"));
         assert_eq!(found, expected, "{} {engine:?}", via.name());
     }
 }

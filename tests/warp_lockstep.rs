@@ -2,20 +2,20 @@
 //! accesses one after another, in the order of the lanes.
 
 use halfbyte::import_ptx::{Host, Shape as Imported, import, text_order_dependence};
-use halfbyte::launch::{Engine, Evaluation, LaunchOptions, OrderCause, evaluate, order_dependence};
+use halfbyte::launch::{Engine, Evaluation, LaunchOptions, OrderCause, RaceCheck, evaluate, order_dependence};
 use halfbyte::runtime::Stats;
 use halfbyte_testkit::harness::{self, Arg, Execution, Language, Request, Size};
 
-/// Routes: the name, the form of execution, the engine, and `true` if races are detected.
-const ROUTES: [(&str, Execution, Engine, bool); 8] = [
-    ("interp", Execution::Ptx, Engine::Interp, false),
-    ("races", Execution::Ptx, Engine::Interp, true),
-    ("jit", Execution::Ptx, Engine::JIT, false),
-    ("ir", Execution::Ir, Engine::Interp, false),
-    ("halu interp", Execution::Halu, Engine::Interp, false),
-    ("halu jit", Execution::Halu, Engine::JIT, false),
-    ("recompiled interp", Execution::Recompiled, Engine::Interp, false),
-    ("recompiled jit", Execution::Recompiled, Engine::JIT, false),
+/// Routes: the name, the form of execution, the engine, and the race check.
+const ROUTES: [(&str, Execution, Engine, RaceCheck); 8] = [
+    ("interp", Execution::Ptx, Engine::Interp, RaceCheck::Off),
+    ("races", Execution::Ptx, Engine::Interp, RaceCheck::On),
+    ("jit", Execution::Ptx, Engine::JIT, RaceCheck::Off),
+    ("ir", Execution::Ir, Engine::Interp, RaceCheck::Off),
+    ("halu interp", Execution::Halu, Engine::Interp, RaceCheck::Off),
+    ("halu jit", Execution::Halu, Engine::JIT, RaceCheck::Off),
+    ("recompiled interp", Execution::Recompiled, Engine::Interp, RaceCheck::Off),
+    ("recompiled jit", Execution::Recompiled, Engine::JIT, RaceCheck::Off),
 ];
 
 /// Returns a PTX kernel with shared memory `s`. `%t` is the thread's number, `%s` the address of
@@ -40,7 +40,7 @@ fn run(
     text: &str,
     threads: u32,
     words: usize,
-    (name, via, engine, races): (&str, Execution, Engine, bool),
+    (name, via, engine, races): (&str, Execution, Engine, RaceCheck),
 ) -> Vec<u32> {
     let size = Size::Blocks { grid: [1, 1, 1], block: [threads, 1, 1] };
     let mut request = Request::new(Language::Ptx, "k.ptx", text, size);
@@ -63,7 +63,7 @@ fn depends(text: &str, threads: u32, words: usize) -> [Option<OrderCause>; 2] {
     let shape = halfbyte::Shape::from((1, threads));
     let before = vec![vec![0; 4 * words]];
     let mut after = before.clone();
-    let how = LaunchOptions { races: true, ..LaunchOptions::from(Engine::Interp) };
+    let how = LaunchOptions { races: RaceCheck::On, ..LaunchOptions::from(Engine::Interp) };
     let host = Host::load("k.ptx", text, "k").unwrap();
     let _: Stats = host.launch_on(how, shape, &mut after).unwrap();
     let of_text = text_order_dependence(("k.ptx", text, "k"), how, shape, &before, &after).unwrap();

@@ -2,18 +2,19 @@
 
 use std::sync::atomic::AtomicU32;
 
+pub use halfbyte_abi::cooperative::RaceCheck;
 use halfbyte_abi::cooperative::{Schedule, SharedLocation, WaitingItems};
 use halfbyte_abi::{
     Alias, DEFAULT_BUDGET, Exceeded, Limits, Param, ParamKind, Shape, Watchdog, buffer_base, buffer_near,
 };
-use halfbyte_ir::diag::{Diagnostic, Lines};
-use halfbyte_ir::eval::{self, Fault, Prepared, Race, TrapKind as EvaluatedTrap, Writers};
+use halfbyte_ir::diag::{Diagnostic, Lines, Position};
+use halfbyte_ir::eval::{self, Evaluated, Fault, Prepared, Race, TrapKind as EvaluatedTrap};
 use halfbyte_ir::{AttrKind, Effect, Inst, Op, Space, Span};
 use halfbyte_isa::object::Loc;
 pub use halfbyte_runtime::Engine;
-pub use halfbyte_runtime::ptx::Print;
 use halfbyte_runtime::ptx::StrongAccesses;
-use halfbyte_runtime::{Arg, ConflictingAccess, Launch, LaunchError, Stats, TrapKind};
+pub use halfbyte_runtime::ptx::{Print, Trace, Warn};
+use halfbyte_runtime::{Arg, ConflictingAccess, Launch, LaunchError, Stats, Trap, TrapKind};
 
 use crate::targets::Meanings;
 use crate::targets::TARGETS;
@@ -36,18 +37,24 @@ pub struct LaunchOptions<'a> {
     pub print: Option<Print<'a>>,
     /// The arguments that alias the buffers of other arguments.
     pub aliases: &'a [Alias],
-    /// Enables the detection of races and of reads of uninitialised shared memory. It applies only
-    /// to PTX that is executed directly.
-    pub races: bool,
+    /// Detection of races and of reads of uninitialised shared memory. It applies only to PTX that
+    /// is executed directly.
+    pub races: RaceCheck,
+    /// Receiver of the first same-value race of each instruction, after a successful launch. It
+    /// applies only to PTX that is executed directly.
+    pub warn: Option<Warn<'a>>,
     /// Order in which the interpreter runs the threads of a block, and the blocks. It applies only
     /// to PTX that is executed directly.
     pub schedule: Schedule,
+    /// Request for the trace of one item. It applies only to PTX that is executed directly.
+    pub trace: Option<Trace<'a>>,
 }
 
 impl From<Engine> for LaunchOptions<'_> {
     fn from(engine: Engine) -> Self {
-        let (budget, schedule) = (DEFAULT_BUDGET, Schedule::default());
-        LaunchOptions { engine, budget, done: None, watchdog: None, print: None, aliases: &[], races: false, schedule }
+        let (budget, schedule, races) = (DEFAULT_BUDGET, Schedule::default(), RaceCheck::Off);
+        let (done, watchdog, print, warn, trace) = (None, None, None, None, None);
+        LaunchOptions { engine, budget, done, watchdog, print, aliases: &[], races, warn, schedule, trace }
     }
 }
 
@@ -70,12 +77,15 @@ pub struct Evaluation<'a> {
     pub aliases: &'a [Alias],
     /// Order in which the items of a cooperative kernel run.
     pub schedule: Schedule,
+    /// Detection of races.
+    pub races: RaceCheck,
 }
 
 impl<S: Into<Shape>> From<S> for Evaluation<'_> {
     fn from(shape: S) -> Self {
         let (shape, budget) = (shape.into(), eval::DEFAULT_BUDGET);
-        Evaluation { shape, budget, watchdog: None, aliases: &[], schedule: Schedule::Ascending }
+        let (schedule, races) = (Schedule::Ascending, RaceCheck::On);
+        Evaluation { shape, budget, watchdog: None, aliases: &[], schedule, races }
     }
 }
 
@@ -87,7 +97,7 @@ pub fn evaluate<'a>(
     kernel: &halfbyte_ir::Kernel,
     how: impl Into<Evaluation<'a>>,
     args: &mut [Vec<u8>],
-) -> Result<Writers, Fault> {
+) -> Result<Evaluated, Fault> {
     evaluate_observed(kernel, how, args, &mut ())
 }
 
@@ -244,7 +254,7 @@ pub fn evaluate_within(
     shape: impl Into<Shape>,
     budget: u32,
     args: &mut [Vec<u8>],
-) -> Result<Writers, Fault> {
+) -> Result<Evaluated, Fault> {
     evaluate(kernel, Evaluation { budget, ..Evaluation::from(shape) }, args)
 }
 
@@ -257,7 +267,7 @@ pub fn evaluate_observed<'a, O: eval::Observer>(
     how: impl Into<Evaluation<'a>>,
     args: &mut [Vec<u8>],
     observer: &mut O,
-) -> Result<Writers, Fault> {
+) -> Result<Evaluated, Fault> {
     let how = how.into();
     let aliases = how.aliases;
     let params = kernel.given_params();
@@ -285,8 +295,8 @@ fn evaluate_bound<O: eval::Observer>(
     how: Evaluation<'_>,
     args: &mut [eval::Arg<'_>],
     observer: &mut O,
-) -> Result<Writers, Fault> {
-    let Evaluation { shape, budget, watchdog, schedule, .. } = how;
+) -> Result<Evaluated, Fault> {
+    let Evaluation { shape, budget, watchdog, schedule, races, .. } = how;
     if let Some(watchdog) = watchdog {
         let items = shape.items().map_err(eval::ArgError::from)?;
         let bytes =
@@ -296,7 +306,8 @@ fn evaluate_bound<O: eval::Observer>(
         watchdog.check(items.into(), most, |found, limit| Exceeded::Items { found, limit })?;
         watchdog.check(bytes, buffer_bytes, |found, limit| Exceeded::Buffers { found, limit })?;
     }
-    let launch = eval::Launch { budget, intrinsics: Some(&MEANINGS), watchdog, schedule, ..eval::Launch::new(shape) };
+    let intrinsics: Option<&dyn eval::Intrinsics> = Some(&MEANINGS);
+    let launch = eval::Launch { budget, intrinsics, watchdog, schedule, races, ..eval::Launch::new(shape) };
     Prepared::new(kernel).run_observed(&launch, args, observer)
 }
 
@@ -329,7 +340,7 @@ pub fn evaluate_on<'a>(
     kernel: &halfbyte_ir::Kernel,
     how: impl Into<Evaluation<'a>>,
     args: &mut [Arg<'_>],
-) -> Result<Writers, Fault> {
+) -> Result<Evaluated, Fault> {
     let how = how.into();
     let lent = |arg: &Arg<'_>| if let Arg::In(bytes) = arg { bytes.to_vec() } else { Vec::new() };
     let mut copies: Vec<Vec<u8>> = args.iter().map(lent).collect();
@@ -445,21 +456,44 @@ pub fn fault_diagnostic(fault: &Fault, kernel: &halfbyte_ir::Kernel, shape: &Sha
             let parties = kind.parties().iter().take(PARTIES);
             parties.fold(diagnostic, |diagnostic, party| diagnostic.note(span(party), party.describe(shape, *item)))
         }
-        Fault::Race(race) => {
-            let Race { place, offset, first, second } = race;
-            let memory = match *place {
-                SharedLocation::Shared => "shared memory".to_owned(),
-                SharedLocation::Buffer(param) => {
-                    let buffer = kernel.params.get(param as usize).map_or("", |param| param.name.as_str());
-                    format!("buffer `{buffer}`")
-                }
-            };
-            let [first_item, second_item] = [first, second]
-                .map(|access| format!("{} {}", shape.name(access.item), if access.write { "writes" } else { "reads" }));
-            let message =
-                format!("data race on ir: @{name}, {second_item} byte {offset} of {memory}, which {first_item} too");
-            Diagnostic::new(second.span, message).note(Some(first.span), format!("{first_item} it"))
+        Fault::Race(race) => race_diagnostic(race, kernel, shape),
+    }
+}
+
+/// Converts a race in a kernel to a diagnostic. Its span is that of the access that was executed second.
+pub fn race_diagnostic(race: &Race, kernel: &halfbyte_ir::Kernel, shape: &Shape) -> Diagnostic {
+    let Race { place, offset, first, second, is_same_value } = race;
+    let memory = match *place {
+        SharedLocation::Shared => "shared memory".to_owned(),
+        SharedLocation::Buffer(param) => {
+            let buffer = kernel.params.get(param as usize).map_or("", |param| param.name.as_str());
+            format!("buffer `{buffer}`")
         }
+    };
+    let [first_item, second_item] = [first, second].map(|access| shape.name(access.item));
+    let (name, verb, first_verb, clause) = (&kernel.name, second.verb(), first.verb_after(second), race.value_clause());
+    let message = format!(
+        "data race on ir: @{name}, {second_item} {verb} byte {offset} of {memory}, which {first_item} {first_verb}{clause}"
+    );
+    let diagnostic = Diagnostic::new(second.span, message);
+    same_value_note(diagnostic.note(Some(first.span), format!("{first_item} {} it", first.verb())), *is_same_value)
+}
+
+/// Converts a race that is no error to a diagnostic. `on` names the target and the engine. The race
+/// is a trap of kind [`TrapKind::Race`].
+pub fn race_warning(race: &Trap, lines: &Lines<'_>, on: &str) -> Diagnostic {
+    let diagnostic = trap_diagnostic(race, lines, Span::default(), on);
+    let message = format!("on {on}: @{}, {}: {}", race.kernel, race.item_name(), race.kind);
+    Diagnostic { message, ..diagnostic }
+}
+
+/// Adds a note that explains a same-value race.
+fn same_value_note(diagnostic: Diagnostic, is_same_value: bool) -> Diagnostic {
+    match is_same_value {
+        true => {
+            diagnostic.note(None, "the stores have the same value; such a race is an error only in a strict race check")
+        }
+        false => diagnostic,
     }
 }
 
@@ -477,13 +511,21 @@ pub fn launch_diagnostic(error: &LaunchError, lines: &Lines<'_>, place: Span, on
             error => Diagnostic::new(place, error.to_string()),
         };
     };
+    trap_diagnostic(trap, lines, place, on)
+}
+
+fn trap_diagnostic(trap: &Trap, lines: &Lines<'_>, place: Span, on: &str) -> Diagnostic {
     let message = format!("trap on {on}: @{}, {}: {}", trap.kernel, trap.item_name(), trap.kind);
     let place = if trap.loc.is_known() { span_of(lines, trap.loc) } else { place };
     let diagnostic = Diagnostic::new(place, message);
     let diagnostic = match &trap.kind {
-        TrapKind::Race { other: ConflictingAccess { item, loc: Some(loc), is_written, .. }, .. } if loc.is_known() => {
+        TrapKind::Race { other: ConflictingAccess { item, loc, is_written, is_same_value, .. }, .. } => {
             let does = if *is_written { "writes" } else { "reads" };
-            diagnostic.note(Some(span_of(lines, *loc)), format!("{item} {does} it"))
+            let diagnostic = match loc.filter(|loc| loc.is_known()) {
+                Some(loc) => diagnostic.note(Some(span_of(lines, loc)), format!("{item} {does} it")),
+                None => diagnostic,
+            };
+            same_value_note(diagnostic, *is_same_value)
         }
         kind => kind.parties().iter().take(PARTIES).fold(diagnostic, |diagnostic, party| {
             let span = party.loc.is_known().then(|| span_of(lines, party.loc));
@@ -491,6 +533,13 @@ pub fn launch_diagnostic(error: &LaunchError, lines: &Lines<'_>, place: Span, on
         }),
     };
     diagnostic.note(None, format!("instruction {:#x}: {}", trap.address, trap.instruction))
+}
+
+/// Returns the location of the start of a span. Returns `None` for an empty span at the start of the text, which means
+/// that the location is unknown.
+pub fn loc_of(lines: &Lines<'_>, span: Span) -> Option<Loc> {
+    let Position { line, column } = lines.position(span.start);
+    (span.end != 0).then_some(Loc { line: line as u32, column: column as u32 })
 }
 
 /// Returns the span from a location to the end of its line, without a comment.

@@ -118,7 +118,7 @@ fn allows_no_backward_branch_with_a_budget_of_zero() {
     let itself = "kernel @k() {\n^a:\n  br ^b\n^b:\n  br ^b\n}";
     let (trap, _) = trap(itself, &launch, &mut []);
     assert_eq!(trap.item, 0);
-    assert_eq!(trap.to_string(), "item 0: more than 0 backward branches");
+    assert_eq!(trap.to_string(), "item 0: takes more than 0 backward branches");
 }
 
 #[test]
@@ -418,11 +418,11 @@ fn races() {
             let (inst, span) = find(&kernel, op);
             Access { item, inst, span, write: op == Store }
         };
-        let race =
-            Race { place: SharedLocation::Buffer(0), offset, first: access(0, first), second: access(1, second) };
+        let (place, first, second) = (SharedLocation::Buffer(0), access(0, first), access(1, second));
+        let race = Race { place, offset, first, second, is_same_value: false };
         assert_eq!(result, Err(Fault::Race(race)), "{body}");
     }
-    let shown = "race: item 1 writes byte 8 of the buffer of parameter 0, which item 0 writes too";
+    let shown = "race: item 1 writes byte 8 of the buffer of parameter 0, which item 0 also writes";
     let (_, result) = share("store %i, %y[2]");
     assert_eq!(result.unwrap_err().to_string(), shown);
 }

@@ -3,7 +3,8 @@
 
 use std::path::Path;
 
-use halfbyte_ir::eval::{Arg, ArgError, Fault, Launch, Prepared, Trap, TrapKind, Writers};
+use halfbyte_abi::cooperative::RaceCheck;
+use halfbyte_ir::eval::{Arg, ArgError, Evaluated, Fault, Launch, Prepared, Trap, TrapKind};
 use halfbyte_ir::{Diagnostics, Inst, Kernel, Op, Span, text};
 
 use Given::{Bytes, Number};
@@ -94,7 +95,7 @@ fn outcome(kernel: &Kernel, launch: &Launch<'_>, given: &[Given]) -> Outcome {
     let inst = Inst::from_u32(0);
     match ran {
         Ok(writers) => {
-            let of = |(param, bytes): (usize, &Vec<u8>), writers: &Writers| -> Vec<_> {
+            let of = |(param, bytes): (usize, &Vec<u8>), writers: &Evaluated| -> Vec<_> {
                 (0..bytes.len()).map(|byte| writers.item(param, byte)).collect()
             };
             let writers = buffers.iter().enumerate().flat_map(|buffer| of(buffer, &writers)).collect();
@@ -545,8 +546,8 @@ kernel @in_place(%y: inout i8x4, %w: i32) groups 4 {
     assert!(tally.done > 50 && tally.traps > 50 && tally.races > 50, "{tally:?}");
 }
 
-/// A uniform stream has one element for all items. A store to it by all items is a race; a store by
-/// one item is no race.
+/// A uniform stream has one element for all items. A store to it by all items is a same-value race;
+/// a store by one item is no race.
 #[test]
 fn a_uniform_store() {
     let pair = Pair::new(
@@ -566,8 +567,12 @@ kernel @last(%w: i32, %y: out i32) groups 1 {
   ret
 }",
     );
-    let outcomes: Vec<Outcome> = (0..4).map(|items| pair.run(&Launch::new(items), &[Number(1), Bytes(8, 0)])).collect();
-    assert!(matches!(outcomes[..], [Outcome::Done(..), Outcome::Done(..), Outcome::Fault(Fault::Race(_)), _]));
+    for items in 0..4 {
+        let run = |races| pair.run(&Launch { races, ..Launch::new(items) }, &[Number(1), Bytes(8, 0)]);
+        assert!(matches!(run(RaceCheck::On), Outcome::Done(..)));
+        let is_race = matches!(run(RaceCheck::Strict), Outcome::Fault(Fault::Race(race)) if race.is_same_value);
+        assert_eq!(is_race, items > 1);
+    }
 }
 
 #[test]

@@ -269,6 +269,8 @@ pub struct ConflictingAccess {
     pub is_written: bool,
     /// The access belongs to an asynchronous copy whose completion its item has not yet waited for.
     pub is_under_way: bool,
+    /// Both accesses are stores of the same value by the same instruction.
+    pub is_same_value: bool,
 }
 
 /// The position of an address relative to a buffer, for messages.
@@ -320,14 +322,21 @@ impl fmt::Display for TrapKind {
                 access,
                 space,
                 address,
-                other: ConflictingAccess { item, loc, is_written, is_under_way, .. },
+                other: ConflictingAccess { item, loc, is_written, is_under_way, is_same_value, .. },
             } => {
                 let verb = if *is_written { "written" } else { "read" };
-                let by = match is_under_way {
-                    true => format!("by a copy that {item} has not waited for"),
-                    false => format!("by {item} too"),
+                let (also, by) = match is_under_way {
+                    true => ("", format!("a copy that {item} has not waited for")),
+                    false if *is_written == (*access == Access::Store) => ("also ", item.to_string()),
+                    false => ("", item.to_string()),
                 };
-                write!(f, "data race: {access} of the byte at {space} address {address:#x}, which is {verb} {by}")?;
+                write!(
+                    f,
+                    "data race: {access} of the byte at {space} address {address:#x}, which is {also}{verb} by {by}"
+                )?;
+                if *is_same_value {
+                    f.write_str(" with the same value")?;
+                }
                 loc.filter(|loc| loc.is_known()).map_or(Ok(()), |loc| write!(f, ", at line {}", loc.line))
             }
             TrapKind::Uninitialised { address, bytes } => {

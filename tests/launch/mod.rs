@@ -4,6 +4,7 @@
 mod aliases;
 mod memory;
 mod races;
+mod same_value;
 mod then;
 
 use std::fs;

@@ -22,7 +22,7 @@ pub use exchange::{elected, matched};
 pub use group::{DeadlockedItem, Group, InvalidSync, SyncError};
 pub use idle::LivelockDetector;
 pub use parties::{WaitState, WaitingItems};
-pub use races::{AccessInfo, Race, RaceDetector, RacingAccess, SharedLocation};
+pub use races::{AccessInfo, Race, RaceCheck, RaceDetector, RacingAccess, SharedLocation};
 pub use schedule::Schedule;
 pub use strength::{MemOrder, Scope, Strength};
 
@@ -171,5 +171,7 @@ pub enum Reduce {
     },
 }
 
+#[cfg(test)]
+mod same_value_tests;
 #[cfg(test)]
 mod tests;

@@ -6,16 +6,40 @@
 //!
 //! A strong access can observe a strong write. The write then happens before every access that
 //! follows the observing access. Earlier accesses by the writing item are not ordered in this way.
+//!
+//! A *same-value race* is a race of two weak writes of the same value by the same instruction. It
+//! does not change the result, and is an error only under [`RaceCheck::Strict`].
 
 use std::cell::OnceCell;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
 use super::copies::{AsyncCopy, Copies};
 use super::divergence::{Branch, Path};
 use super::order::{ItemClock, Release, VectorClock};
-use super::shadow::{AccessRecord, ChainPosition, Lists, Shadow, StrongAccess, keep, keep_linked};
+use super::shadow::{AccessRecord, ByteState, ChainPosition, Lists, Shadow, StrongAccess, keep, keep_linked};
 use super::{BARRIERS, MemOrder, SUBGROUP, Scope, Strength};
+
+/// Detection of data races in a launch.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub enum RaceCheck {
+    /// No race is detected.
+    #[default]
+    Off,
+    /// A same-value race is a warning, and every other race is an error. A same-value race is a race
+    /// of two weak stores of the same value by the same instruction.
+    On,
+    /// Every race is an error.
+    Strict,
+}
+
+impl RaceCheck {
+    /// Returns `true` if races are detected.
+    pub const fn is_on(self) -> bool {
+        !matches!(self, RaceCheck::Off)
+    }
+}
 
 /// Memory that several items can access.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,6 +63,8 @@ pub struct AccessInfo {
     pub reads: bool,
     /// Strength of a strong access, which is an atomic, volatile, relaxed or ordered access; `None` for a weak access.
     pub strong: Option<Strength>,
+    /// `true` for a weak write that leaves the memory as it is.
+    pub keeps_value: bool,
 }
 
 /// One of two accesses that race.
@@ -65,6 +91,8 @@ pub struct Race {
     pub second: RacingAccess,
     /// `true` if the first access belongs to a pending asynchronous copy.
     pub is_async_copy: bool,
+    /// `true` for a same-value race: both accesses are weak writes of the same value by the same instruction.
+    pub is_same_value: bool,
 }
 
 /// Race detector for a launch whose groups run one after another.
@@ -81,12 +109,15 @@ pub struct RaceDetector {
     copies: Copies,
     /// Branches taken by each item of the group.
     paths: Vec<Path>,
+    check: RaceCheck,
     found: Option<Race>,
+    /// The first same-value race of each instruction. Empty under [`RaceCheck::Strict`].
+    same_value: BTreeMap<u32, Race>,
 }
 
 impl RaceDetector {
     /// Creates a race detector for a launch in groups of `size` items.
-    pub fn new(size: u32) -> RaceDetector {
+    pub fn new(size: u32, check: RaceCheck) -> RaceDetector {
         let mut races = RaceDetector {
             size: size.max(1),
             group: 0,
@@ -96,7 +127,9 @@ impl RaceDetector {
             buffers: Vec::new(),
             copies: Copies::default(),
             paths: Vec::new(),
+            check,
             found: None,
+            same_value: BTreeMap::new(),
         };
         races.begin(0);
         races
@@ -115,9 +148,14 @@ impl RaceDetector {
         self.paths.resize_with(self.size as usize, Path::default);
     }
 
-    /// Returns the first race found.
+    /// Returns the first race that is an error.
     pub fn found(&self) -> Option<&Race> {
         self.found.as_ref()
+    }
+
+    /// Returns the first same-value race of each instruction. They are no errors.
+    pub fn same_value(&self) -> impl Iterator<Item = &Race> {
+        self.same_value.values()
     }
 
     /// Returns `true` if the running group has written all bytes of a range of shared memory.
@@ -136,7 +174,7 @@ impl RaceDetector {
         {
             let first = RacingAccess { item: copy.item, inst: copy.inst, writes };
             let second = RacingAccess { item: touch.item, inst: touch.inst, writes: touch.writes };
-            self.found = Some(Race { place, offset, first, second, is_async_copy: true });
+            self.found = Some(Race { place, offset, first, second, is_async_copy: true, is_same_value: false });
         }
         self.order(place, offset, bytes, touch);
     }
@@ -191,7 +229,7 @@ impl RaceDetector {
                 }
             }
         }
-        let note = AccessRecord::new(touch.item, clock.now, touch.inst, touch.strong);
+        let note = AccessRecord::new(touch, clock.now);
         let is_before = |note: &AccessRecord| {
             note.item() == touch.item || clock.known.includes(note.item() / size, note.item() % size, note.clock())
         };
@@ -200,19 +238,20 @@ impl RaceDetector {
             let link = if touch.strong.is_some() { link_of(shadow, element.clone(), note, touch, size) } else { None };
             let new = StrongAccess { note, link };
             for at in element {
-                let found = if self.found.is_none() {
-                    find_racing_access(shadow, at, note, touch, size, &is_before)
-                } else {
-                    None
-                };
-                if let Some((first, writes)) = found {
+                let found = find_racing_access(shadow, at, note, touch, size, &is_before);
+                let is_same_value = found.is_some_and(|found| found.is_same_value);
+                if let Some(RacingRecord { note: first, writes, is_same_value }) = found {
                     let side =
                         |note: AccessRecord, writes| RacingAccess { item: note.item(), inst: note.place(), writes };
                     let (first, second) = (side(first, writes), side(note, touch.writes));
-                    let is_under_way = false;
-                    self.found = Some(Race { place, offset: at as u64, first, second, is_async_copy: is_under_way });
+                    let race = Race { place, offset: at as u64, first, second, is_async_copy: false, is_same_value };
+                    if is_same_value && self.check != RaceCheck::Strict {
+                        self.same_value.entry(touch.inst).or_insert(race);
+                    } else {
+                        self.found.get_or_insert(race);
+                    }
                 }
-                insert(shadow, at, new, touch.writes, &is_before);
+                insert(shadow, at, new, touch, is_same_value, &is_before);
             }
         }
         if !touch.writes {
@@ -349,7 +388,7 @@ type Access = ((SharedLocation, u64, usize), AccessInfo);
 /// Returns the two memory accesses of an asynchronous copy: its read and its write.
 fn accesses(copy: AsyncCopy) -> (Access, Access) {
     let AsyncCopy { item, inst, from, to } = copy;
-    let touch = |writes| AccessInfo { item, inst, writes, reads: !writes, strong: None };
+    let touch = |writes| AccessInfo { item, inst, writes, reads: !writes, strong: None, keeps_value: false };
     ((from, touch(false)), (to, touch(true)))
 }
 
@@ -399,7 +438,27 @@ fn link_of(
     }
 }
 
-/// Returns an earlier access to a byte that races with the current access, and `true` if the earlier access writes.
+/// An earlier access that races with the current access.
+#[derive(Clone, Copy)]
+struct RacingRecord {
+    note: AccessRecord,
+    writes: bool,
+    is_same_value: bool,
+}
+
+/// Returns `true` if no access to a byte follows the last writes.
+fn is_idle(cell: &ByteState, lists: Option<&Lists>) -> bool {
+    cell.are_before || !cell.read.is_any() && lists.is_none_or(Lists::is_idle)
+}
+
+/// Returns `true` if an access is a weak write like the last writes: by the same instruction, of the same value.
+fn is_like_last_writes(cell: &ByteState, lists: Option<&Lists>, note: AccessRecord, touch: AccessInfo) -> bool {
+    let is_same = touch.keeps_value && cell.write.place() == note.place();
+    is_same && note.is_weak_write() && cell.write.is_weak_write() && is_idle(cell, lists)
+}
+
+/// Returns an earlier access to a byte that races with the current access. If there are several,
+/// prefers one that is no same-value race.
 fn find_racing_access(
     shadow: &mut Shadow,
     at: usize,
@@ -407,17 +466,27 @@ fn find_racing_access(
     touch: AccessInfo,
     size: u32,
     is_before: &impl Fn(&AccessRecord) -> bool,
-) -> Option<(AccessRecord, bool)> {
+) -> Option<RacingRecord> {
     let races =
         |earlier: &AccessRecord| earlier.is_any() && !are_morally_strong(*earlier, note, size) && !is_before(earlier);
+    let racing = |note: AccessRecord, writes| Some(RacingRecord { note, writes, is_same_value: false });
     let (cell, lists) = shadow.byte(at);
-    if races(&cell.write) {
-        return Some((cell.write, true));
-    }
+    let lists: Option<&Lists> = lists.map(|lists| &*lists);
+    let more = || lists.and_then(|lists| lists.writes.iter().find(|write| races(write)).copied());
+    let last = if races(&cell.write) { Some(cell.write) } else { more() };
+    let same_value = match last {
+        Some(last) if is_like_last_writes(cell, lists, note, touch) => {
+            Some(RacingRecord { note: last, writes: true, is_same_value: true })
+        }
+        Some(last) => return racing(last, true),
+        // The current access is after the last writes, and therefore after all accesses before them.
+        None if cell.are_before => return None,
+        None => None,
+    };
     if touch.writes && races(&cell.read) {
-        return Some((cell.read, false));
+        return racing(cell.read, cell.read.is_weak_write());
     }
-    let lists: &Lists = lists?;
+    let Some(lists) = lists else { return same_value };
     let Lists { reads, strong_writes, strong_reads, are_of_group, sizes, .. } = lists;
     // Strong accesses of equal size do not race with each other if their scope is at least the device.
     let is_like_all = note.is_strong() && !note.is_of_group() && !are_of_group && sizes & !(1 << note.size()) == 0;
@@ -430,17 +499,20 @@ fn find_racing_access(
                 observed.get(next).is_some_and(|of| of.chain == link.chain)
             })
         };
-        let racing = strong_writes.iter().find(|write| races(&write.note) && !is_observed(write));
-        if let Some(write) = racing {
-            return Some((write.note, true));
+        let found = strong_writes.iter().find(|write| races(&write.note) && !is_observed(write));
+        if let Some(write) = found {
+            return racing(write.note, true);
         }
     }
     if !touch.writes {
-        return None;
+        return same_value;
     }
     let weak = reads.iter().find(|earlier| races(earlier)).copied();
     let strong = || strong_reads.iter().map(|read| read.note).find(|earlier| races(earlier));
-    weak.or_else(|| if is_like_all { None } else { strong() }).map(|read| (read, false))
+    match weak.or_else(|| if is_like_all { None } else { strong() }) {
+        Some(read) => racing(read, read.is_weak_write()),
+        None => same_value,
+    }
 }
 
 /// Returns, for each chain of writes, the newest write that is observed by an access that happens
@@ -454,26 +526,56 @@ fn observed_before(lists: &Lists, is_before: &impl Fn(&AccessRecord) -> bool) ->
     observed
 }
 
-/// Records a strong access to a byte, and drops the records that no later access needs.
-fn insert(shadow: &mut Shadow, at: usize, new: StrongAccess, writes: bool, is_before: &impl Fn(&AccessRecord) -> bool) {
+/// Records an access to a byte, and drops the records that no later access needs. `is_same_value` is
+/// `true` if the access has a same-value race with a last write, and no other race.
+fn insert(
+    shadow: &mut Shadow,
+    at: usize,
+    new: StrongAccess,
+    touch: AccessInfo,
+    is_same_value: bool,
+    is_before: &impl Fn(&AccessRecord) -> bool,
+) {
     let note = new.note;
-    if note.is_strong() {
-        let lists = shadow.lists(at);
-        lists.are_of_group |= note.is_of_group();
-        lists.sizes |= 1 << note.size();
-        if writes {
-            lists.last = Some(new);
+    let (cell, mut lists) = shadow.byte(at);
+    if note.is_weak_write() {
+        if is_same_value {
+            cell.are_before = true;
+            let last = std::mem::replace(&mut cell.write, note);
+            keep(&mut shadow.lists(at).writes, last);
+            return;
         }
-        keep_linked(if writes { &mut lists.strong_writes } else { &mut lists.strong_reads }, new);
+        let has = lists.as_deref();
+        // Of the accesses before the new last write, the latest are kept.
+        if is_idle(cell, has) && !is_like_last_writes(cell, has, note, touch) {
+            cell.read = cell.write;
+            if let Some(lists) = &mut lists {
+                lists.forget();
+                std::mem::swap(&mut lists.reads, &mut lists.writes);
+            }
+        }
+        cell.are_before = true;
+        cell.write = note;
+        if let Some(lists) = lists {
+            lists.writes.clear();
+            lists.last = None;
+        }
         return;
     }
-    let (cell, lists) = shadow.byte(at);
-    if writes {
-        cell.write = note;
+    if std::mem::take(&mut cell.are_before) {
         cell.read = AccessRecord::default();
         if let Some(lists) = lists {
             lists.forget();
         }
+    }
+    if note.is_strong() {
+        let lists = shadow.lists(at);
+        lists.are_of_group |= note.is_of_group();
+        lists.sizes |= 1 << note.size();
+        if touch.writes {
+            lists.last = Some(new);
+        }
+        keep_linked(if touch.writes { &mut lists.strong_writes } else { &mut lists.strong_reads }, new);
     } else if !cell.read.is_any() || is_before(&cell.read) {
         cell.read = note;
     } else {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::order::Release;
+use super::races::AccessInfo;
 use super::{Scope, Strength};
 
 /// Record of an access to a byte.
@@ -11,24 +12,31 @@ pub(super) struct AccessRecord {
     /// Number of the item in the launch, from 1; 0 if there was no access.
     item: u32,
     clock: u32,
-    /// Number of the instruction. The five highest bits encode the strength of a strong access.
+    /// Number of the instruction. The five highest bits encode the strength of a strong access, or
+    /// whether a weak access writes.
     place: u32,
 }
 
-/// The highest bits of `AccessRecord::place`: a flag for a strong access, a flag for group scope,
-/// and log2 of the element size in bytes.
+/// The highest bits of `AccessRecord::place`. For a strong access: a flag, a flag for group scope,
+/// and log2 of the element size in bytes. For a weak access: a flag for a write.
 const STRONG: u32 = 1 << 31;
 const OF_GROUP: u32 = 1 << 30;
 const BYTES: u32 = 27;
 const STRENGTH: u32 = !0 << BYTES;
+const WEAK_WRITE: u32 = 1 << BYTES;
 
 impl AccessRecord {
-    pub(super) fn new(item: u32, clock: u32, place: u32, strength: Option<Strength>) -> AccessRecord {
-        let flags = |Strength { scope, bytes, .. }: Strength| {
-            let of_group = if scope == Scope::Group { OF_GROUP } else { 0 };
-            STRONG | of_group | bytes.trailing_zeros().min(7) << BYTES
+    pub(super) fn new(touch: AccessInfo, clock: u32) -> AccessRecord {
+        let AccessInfo { item, inst, writes, strong, .. } = touch;
+        let flags = match strong {
+            Some(Strength { scope, bytes, .. }) => {
+                let of_group = if scope == Scope::Group { OF_GROUP } else { 0 };
+                STRONG | of_group | bytes.trailing_zeros().min(7) << BYTES
+            }
+            None if writes => WEAK_WRITE,
+            None => 0,
         };
-        AccessRecord { item: item.saturating_add(1), clock, place: place & !STRENGTH | strength.map_or(0, flags) }
+        AccessRecord { item: item.saturating_add(1), clock, place: inst & !STRENGTH | flags }
     }
 
     pub(super) fn is_any(self) -> bool {
@@ -65,17 +73,29 @@ impl AccessRecord {
     pub(super) fn is_of_group(self) -> bool {
         self.place & OF_GROUP != 0
     }
+
+    pub(super) fn is_weak_write(self) -> bool {
+        self.place & STRENGTH == WEAK_WRITE
+    }
 }
 
 /// The accesses that shadow memory records for a byte.
+///
+/// Unordered weak writes of the same value by the same instruction are the *last writes*. All other
+/// accesses are either before all last writes, or after all of them. A later access that is not
+/// ordered with an earlier one is then not ordered with a last write either. So only a further last
+/// write can race with the accesses before the last writes without racing with the last writes.
 #[derive(Clone, Copy, Default)]
 pub(super) struct ByteState {
-    /// Last weak write. All accesses before it also happen before it.
+    /// One of the last writes.
     pub write: AccessRecord,
-    /// A weak read since the last weak write.
+    /// A weak access other than the last writes.
     pub read: AccessRecord,
     /// Number of the byte's entry in `Shadow::lists`, from 1; 0 if the byte has no entry.
     lists: u32,
+    /// `true` if the accesses other than the last writes are before the last writes. They are then
+    /// the latest such accesses: the accesses after the previous last writes, or else these writes.
+    pub are_before: bool,
 }
 
 /// A strong access, with the write that it observes.
@@ -100,7 +120,9 @@ pub(super) struct ChainPosition {
 /// Accesses to a byte that do not fit in its [`ByteState`].
 #[derive(Default)]
 pub(super) struct Lists {
-    /// Weak reads by other items than the item of [`ByteState::read`].
+    /// The last writes other than [`ByteState::write`].
+    pub writes: Vec<AccessRecord>,
+    /// Weak accesses like [`ByteState::read`], by other items.
     pub reads: Vec<AccessRecord>,
     pub strong_writes: Vec<StrongAccess>,
     pub strong_reads: Vec<StrongAccess>,
@@ -115,7 +137,12 @@ pub(super) struct Lists {
 }
 
 impl Lists {
-    /// Removes all accesses. They happen before the current access, so no later access can race with them alone.
+    /// Returns `true` if there is no access other than last writes.
+    pub(super) fn is_idle(&self) -> bool {
+        self.reads.is_empty() && self.strong_writes.is_empty() && self.strong_reads.is_empty()
+    }
+
+    /// Removes all accesses except the last writes.
     pub(super) fn forget(&mut self) {
         self.reads.clear();
         self.strong_writes.clear();
@@ -185,7 +212,7 @@ const MAX_ACCESSES_PER_ITEM: usize = 4;
 /// Number of entries up to which a list holds all accesses of an item.
 const UNFILTERED_LENGTH: usize = 64;
 
-/// Adds a weak read to a list. A list needs only the last read of each item.
+/// Adds a weak access to a list. A list needs only the last access of each item.
 pub(super) fn keep(list: &mut Vec<AccessRecord>, note: AccessRecord) {
     match list.last_mut() {
         Some(last) if last.item == note.item => *last = note,

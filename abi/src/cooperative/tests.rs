@@ -6,7 +6,7 @@ const FLAG: u64 = 64;
 
 fn touch(item: u32, writes: bool, strong: Option<(MemOrder, Scope)>) -> AccessInfo {
     let strong = strong.map(|(order, scope)| Strength { order, scope, bytes: 4 });
-    AccessInfo { item, inst: item * 10, writes, reads: !writes, strong }
+    AccessInfo { item, inst: item * 10, writes, reads: !writes, strong, keeps_value: false }
 }
 
 /// The race detector of a launch in groups of four items, and the memory that the items access.
@@ -14,7 +14,7 @@ struct Run(RaceDetector, SharedLocation);
 
 impl Run {
     fn of(place: SharedLocation) -> Run {
-        Run(RaceDetector::new(4), place)
+        Run(RaceDetector::new(4, RaceCheck::On), place)
     }
 
     fn write(&mut self, item: u32, at: u64) {
@@ -42,7 +42,12 @@ impl Run {
     fn sized(&mut self, item: u32, at: u64, bytes: usize, element: u32, how: [bool; 2]) {
         let [reads, writes] = how;
         let strong = Some(Strength { order: Relaxed, scope: Scope::Device, bytes: element });
-        self.0.access(self.1, at, bytes, AccessInfo { item, inst: item * 10, writes, reads, strong });
+        self.0.access(
+            self.1,
+            at,
+            bytes,
+            AccessInfo { item, inst: item * 10, writes, reads, strong, keeps_value: false },
+        );
     }
 
     fn barrier(&mut self, items: &[u32]) {
@@ -307,7 +312,7 @@ fn a_chain_of_atomic_operations_is_observed_as_a_whole() {
 #[test]
 fn a_counter_of_many_items_is_reset() {
     let reset = |item: u32| {
-        let mut run = Run(RaceDetector::new(32), SharedLocation::Buffer(0));
+        let mut run = Run(RaceDetector::new(32, RaceCheck::On), SharedLocation::Buffer(0));
         for group in 0..40 {
             run.0.begin(group);
             for round in 0..20 {
@@ -366,7 +371,7 @@ fn strong_accesses_that_overlap_in_part_race() {
         run.write(0, X);
         run.store(0, FLAG, Release, Scope::Device);
         let strong = Some(Strength { order: Acquire, scope: Scope::Device, bytes: 2 });
-        let half = AccessInfo { item: 1, inst: 10, writes: false, reads: true, strong };
+        let half = AccessInfo { item: 1, inst: 10, writes: false, reads: true, strong, keeps_value: false };
         run.0.access(run.1, FLAG, 2, half);
     }));
 }
@@ -395,7 +400,8 @@ fn device_scope_orders_items_of_different_groups() {
     run.read(4, X);
     let side = |item, writes| RacingAccess { item, inst: item * 10, writes };
     let (first, second) = (side(3, true), side(4, false));
-    let expected = Race { place: SharedLocation::Buffer(0), offset: X, first, second, is_async_copy: false };
+    let expected =
+        Race { place: SharedLocation::Buffer(0), offset: X, first, second, is_async_copy: false, is_same_value: false };
     assert_eq!(run.0.found(), Some(&expected));
     // Each group has its own shared memory.
     let mut run = Run::of(SharedLocation::Shared);

@@ -78,6 +78,15 @@
 // Limit: number of backward branches that one work item executes. The default is 2^20.
 #define HALFBYTE_LIMIT_BUDGET 9
 
+// Race check: races are not detected.
+#define HALFBYTE_RACES_OFF 0
+
+// Race check: races are errors, except that two stores of the same value by the same instruction give a warning.
+#define HALFBYTE_RACES_ON 1
+
+// Race check: all races are errors.
+#define HALFBYTE_RACES_STRICT 2
+
 // Result of a function call: success, or the kind of an error.
 typedef enum halfbyte_status {
   // The call succeeded.
@@ -138,8 +147,8 @@ typedef struct halfbyte_shape {
   uint32_t shared;
 } halfbyte_shape;
 
-// Callback that receives the output of `vprintf` in kernels, as a zero-terminated text. The thread
-// that launches the kernel calls it.
+// Callback that receives a zero-terminated text: the output of `vprintf` in kernels, or a warning.
+// The thread that launches the kernel calls it.
 typedef void (*halfbyte_print)(void *user, const char *text);
 
 // Argument of a launch.
@@ -312,11 +321,12 @@ enum halfbyte_status halfbyte_options_set_engine(struct halfbyte_options *option
 // `options` is a valid handle that has not been freed.
 enum halfbyte_status halfbyte_options_set_limit(struct halfbyte_options *options, uint32_t limit, uint64_t value);
 
-// Enables the detection of races and of reads of uninitialised shared memory in directly executed PTX.
+// Sets the check for races and for reads of uninitialised shared memory in directly executed PTX:
+// HALFBYTE_RACES_OFF, HALFBYTE_RACES_ON or HALFBYTE_RACES_STRICT.
 //
 // The caller promises:
 // `options` is a valid handle that has not been freed.
-enum halfbyte_status halfbyte_options_set_races(struct halfbyte_options *options, bool races);
+enum halfbyte_status halfbyte_options_set_races(struct halfbyte_options *options, uint32_t races);
 
 // Sets the callback for the output of `vprintf` in PTX kernels. Null means output to standard error.
 //
@@ -324,6 +334,12 @@ enum halfbyte_status halfbyte_options_set_races(struct halfbyte_options *options
 // `options` is a valid handle that has not been freed. `print` may be called with `user` from every thread that
 // launches with the options.
 enum halfbyte_status halfbyte_options_set_print(struct halfbyte_options *options, halfbyte_print print, void *user);
+
+// Sets the callback for warnings about launches. Null means output to standard error.
+//
+// The caller promises:
+// As halfbyte_options_set_print.
+enum halfbyte_status halfbyte_options_set_warn(struct halfbyte_options *options, halfbyte_print warn, void *user);
 
 // Sets the token that cancels all calls with these options. Null removes the token. The token may be freed before the
 // options.

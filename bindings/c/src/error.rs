@@ -3,7 +3,9 @@
 use std::ffi::{CString, c_char};
 
 use halfbyte::abi::Exceeded;
+use halfbyte::import_ptx::with_sources;
 use halfbyte::ir::diag::{Diagnostic, Lines};
+use halfbyte::isa::ptx::text::ParsedFile;
 use halfbyte::launch::launch_diagnostic;
 use halfbyte::runtime::{LaunchError, LoadError, TrapKind};
 use halfbyte::{CompileError, Report};
@@ -101,8 +103,9 @@ impl Error {
     }
 
     /// Creates an error from an error of a launch. `source` is the file name and the text of the
-    /// kernel, from which the message quotes a line. `on` names the target and the engine.
-    pub fn of_launch(error: &LaunchError, source: Option<(&str, &str)>, on: &str) -> Error {
+    /// kernel, from which the message quotes a line, with the parsed text if it is PTX. `on` names
+    /// the target and the engine.
+    pub fn of_launch(error: &LaunchError, source: Option<(&str, &str, Option<&ParsedFile>)>, on: &str) -> Error {
         let status = match error {
             LaunchError::Trap(trap) if matches!(trap.kind, TrapKind::Budget { .. }) => Status::Limit,
             LaunchError::Trap(_) => Status::Trap,
@@ -110,8 +113,13 @@ impl Error {
             LaunchError::Engine { .. } | LaunchError::Native { .. } | LaunchError::Cuda { .. } => Status::Unsupported,
             _ => Status::Arguments,
         };
-        let (file, text) = source.unwrap_or_default();
-        let diagnostic = launch_diagnostic(error, &Lines::new(text), Default::default(), on);
+        let (file, text, read) = source.unwrap_or_default();
+        let lines = Lines::new(text);
+        let diagnostic = launch_diagnostic(error, &lines, Default::default(), on);
+        let diagnostic = match read {
+            Some(read) => with_sources(diagnostic, &lines, read),
+            None => diagnostic,
+        };
         let mut made = Error::of_report(status, &Report::new(file, text, vec![diagnostic]));
         // Without a source text, the position comes from the object file.
         if let (LaunchError::Trap(trap), None) = (error, source) {

@@ -5,8 +5,9 @@ use std::num::NonZero;
 use std::time::Duration;
 
 use halfbyte::Engine;
+use halfbyte::Report;
 use halfbyte::abi::{CancelToken, DEFAULT_BUDGET, Limits, Watchdog};
-use halfbyte::launch::Print;
+use halfbyte::launch::{Print, RaceCheck};
 
 use crate::error::{Error, Status};
 use crate::ffi;
@@ -38,8 +39,15 @@ pub const HALFBYTE_LIMIT_TIME_MS: u32 = 8;
 /// Limit: number of backward branches that one work item executes. The default is 2^20.
 pub const HALFBYTE_LIMIT_BUDGET: u32 = 9;
 
-/// Callback that receives the output of `vprintf` in kernels, as a zero-terminated text. The thread
-/// that launches the kernel calls it.
+/// Race check: races are not detected.
+pub const HALFBYTE_RACES_OFF: u32 = 0;
+/// Race check: races are errors, except that two stores of the same value by the same instruction give a warning.
+pub const HALFBYTE_RACES_ON: u32 = 1;
+/// Race check: all races are errors.
+pub const HALFBYTE_RACES_STRICT: u32 = 2;
+
+/// Callback that receives a zero-terminated text: the output of `vprintf` in kernels, or a warning.
+/// The thread that launches the kernel calls it.
 pub type PrintFn = Option<unsafe extern "C" fn(user: *mut c_void, text: *const c_char)>;
 
 /// Options of compilations and launches. A null pointer means the options that halfbyte_options_new creates.
@@ -47,10 +55,11 @@ pub type PrintFn = Option<unsafe extern "C" fn(user: *mut c_void, text: *const c
 pub struct Options {
     pub(crate) engine: Engine,
     pub(crate) budget: u64,
-    pub(crate) races: bool,
+    pub(crate) races: RaceCheck,
     limits: Limits,
     cancel: Option<CancelToken>,
     print: PrintTo,
+    warn: PrintTo,
 }
 
 /// C callback for the output of kernels, and the user pointer that it receives.
@@ -67,6 +76,9 @@ unsafe impl Send for PrintTo {}
 unsafe impl Sync for PrintTo {}
 
 impl PrintTo {
+    /// Standard error.
+    const STDERR: PrintTo = PrintTo { print: None, user: std::ptr::null_mut() };
+
     /// Passes a text to the callback. A text that contains zero bytes is passed in several pieces.
     fn print(&self, text: &str) {
         let Some(print) = self.print else { return eprint!("{text}") };
@@ -86,10 +98,11 @@ impl Default for Options {
         Options {
             engine: if cfg!(feature = "jit") { Engine::JIT } else { Engine::Interp },
             budget: DEFAULT_BUDGET,
-            races: false,
+            races: RaceCheck::Off,
             limits: Limits::generous(),
             cancel: None,
-            print: PrintTo { print: None, user: std::ptr::null_mut() },
+            print: PrintTo::STDERR,
+            warn: PrintTo::STDERR,
         }
     }
 }
@@ -125,6 +138,11 @@ impl Options {
     pub(crate) fn printing<T>(&self, what: impl FnOnce(Option<Print<'_>>) -> T) -> T {
         let print = self.print;
         what(Some(Print(&move |text: &str| print.print(text))))
+    }
+
+    /// Passes a warning to its receiver.
+    pub(crate) fn warn(&self, report: &Report) {
+        self.warn.print(&format!("{report}\n"));
     }
 }
 
@@ -213,15 +231,22 @@ pub unsafe extern "C" fn halfbyte_options_set_limit(options: *mut Options, limit
     unsafe { ffi::enter(std::ptr::null_mut(), set) }
 }
 
-/// Enables the detection of races and of reads of uninitialised shared memory in directly executed PTX.
+/// Sets the check for races and for reads of uninitialised shared memory in directly executed PTX:
+/// HALFBYTE_RACES_OFF, HALFBYTE_RACES_ON or HALFBYTE_RACES_STRICT.
 ///
 /// # Safety
 /// `options` is a valid handle that has not been freed.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn halfbyte_options_set_races(options: *mut Options, races: bool) -> Status {
+pub unsafe extern "C" fn halfbyte_options_set_races(options: *mut Options, races: u32) -> Status {
     let set = || {
         // SAFETY: the caller upholds this function's contract.
-        unsafe { ffi::given_mut(options, "options") }?.races = races;
+        let options = unsafe { ffi::given_mut(options, "options") }?;
+        options.races = match races {
+            HALFBYTE_RACES_OFF => RaceCheck::Off,
+            HALFBYTE_RACES_ON => RaceCheck::On,
+            HALFBYTE_RACES_STRICT => RaceCheck::Strict,
+            _ => return Err(Error::new(Status::InvalidArgument, format!("unknown race check {races}"))),
+        };
         Ok(())
     };
     // SAFETY: a null pointer means that no error is stored.
@@ -242,6 +267,21 @@ pub unsafe extern "C" fn halfbyte_options_set_print(
     let set = || {
         // SAFETY: the caller upholds this function's contract.
         unsafe { ffi::given_mut(options, "options") }?.print = PrintTo { print, user };
+        Ok(())
+    };
+    // SAFETY: a null pointer means that no error is stored.
+    unsafe { ffi::enter(std::ptr::null_mut(), set) }
+}
+
+/// Sets the callback for warnings about launches. Null means output to standard error.
+///
+/// # Safety
+/// As halfbyte_options_set_print.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn halfbyte_options_set_warn(options: *mut Options, warn: PrintFn, user: *mut c_void) -> Status {
+    let set = || {
+        // SAFETY: the caller upholds this function's contract.
+        unsafe { ffi::given_mut(options, "options") }?.warn = PrintTo { print: warn, user };
         Ok(())
     };
     // SAFETY: a null pointer means that no error is stored.

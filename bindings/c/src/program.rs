@@ -38,7 +38,7 @@ impl Program {
         let kernel = kernel.raw();
         let on = kernel.words().target().to_string();
         let source = self.source.as_ref().map(|(file, text)| (file.as_str(), text.as_str()));
-        let failed = |error| Error::of_launch(&error, source, &on);
+        let failed = |error| Error::of_launch(&error, source.map(|(file, text)| (file, text, None)), &on);
         let watchdog: Watchdog = options.watchdog();
         let mut bound = kernel.bind(args?).map_err(failed)?;
         bound.engine(options.engine).budget(options.budget).watchdog(&watchdog);

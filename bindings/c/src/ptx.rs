@@ -4,9 +4,12 @@ use std::collections::HashMap;
 use std::ffi::c_char;
 use std::sync::{Mutex, PoisonError};
 
-use halfbyte::import_ptx::{self, Globals};
+use halfbyte::Report;
+use halfbyte::import_ptx::{self, Globals, with_sources};
+use halfbyte::ir::diag::{Diagnostic, Lines};
 use halfbyte::isa::ptx::text::ParsedFile;
-use halfbyte::runtime::{self, LaunchError, ptx};
+use halfbyte::launch::race_warning;
+use halfbyte::runtime::{self, LaunchError, Trap, ptx};
 
 use crate::error::{Error, Status};
 use crate::ffi::{self, Out};
@@ -55,7 +58,7 @@ impl Ptx {
 
     /// Creates the error of a failed launch, with the quoted source line.
     pub(crate) fn failed(&self, error: &LaunchError) -> Error {
-        Error::of_launch(error, Some((&self.file, &self.text)), "ptx")
+        Error::of_launch(error, Some((&self.file, &self.text, Some(&self.read))), "ptx")
     }
 
     fn launch(
@@ -68,17 +71,30 @@ impl Ptx {
         let kernel = self.kernel(name)?;
         let mut args: Vec<ptx::Arg<'_>> = args.into_iter().map(launch::LaunchArg::into_ptx).collect();
         let watchdog = options.watchdog();
-        options.printing(|print| {
+        let warnings = Mutex::new(Vec::new());
+        let warn = |race: &Trap| warnings.lock().unwrap_or_else(PoisonError::into_inner).push(self.warning(race));
+        let ran = options.printing(|print| {
             let launch = ptx::Launch {
                 budget: options.budget,
                 engine: options.engine,
                 watchdog: Some(&watchdog),
                 races: options.races,
+                warn: Some(ptx::Warn(&warn)),
                 print,
                 ..ptx::Launch::new(shape, &mut args)
             };
             kernel.launch(launch).map_err(|error| self.failed(&error))
-        })
+        });
+        let warnings = warnings.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if !warnings.is_empty() {
+            options.warn(&Report::warnings(&*self.file, &*self.text, warnings));
+        }
+        ran
+    }
+
+    fn warning(&self, race: &Trap) -> Diagnostic {
+        let lines = Lines::new(&self.text);
+        with_sources(race_warning(race, &lines, "ptx"), &lines, &self.read)
     }
 }
 

@@ -185,6 +185,9 @@ static char *ptx_of(const char *body) {
     return strcat(text, body);
 }
 
+static const char *STORES = ".visible .entry stores(.param .u64 x)\n{\n.reg .b64 %d<2>;\nld.param.u64 %d0, [x];\n"
+                            "st.global.u32 [%d0], 5;\nret;\n}\n";
+
 static void take_text(void *user, const char *text) {
     strncat(user, text, 63 - strlen(user));
 }
@@ -192,6 +195,32 @@ static void take_text(void *user, const char *text) {
 static void *cancel(void *token) {
     halfbyte_cancel_request(token);
     return NULL;
+}
+
+// Stores of the same value by the same instruction are a warning, or an error of a strict race check.
+static void warns_of_same_values(void) {
+    char *text = ptx_of(STORES), warning[64] = "";
+    halfbyte_error *error = NULL;
+    halfbyte_ptx *ptx = NULL;
+    CHECK(halfbyte_ptx_load("stores.ptx", text, strlen(text), NULL, &ptx, &error) == HALFBYTE_STATUS_OK);
+    free(text);
+    halfbyte_options *options = halfbyte_options_new();
+    CHECK(halfbyte_options_set_warn(options, take_text, warning) == HALFBYTE_STATUS_OK);
+    uint32_t x = 0;
+    halfbyte_arg args[1] = {memory(HALFBYTE_ARG_BUFFER, &x, sizeof x)};
+    const halfbyte_shape shape = {{1, 1, 1}, {2, 1, 1}, 0};
+    CHECK(halfbyte_ptx_launch(ptx, NULL, shape, args, 1, options, NULL, &error) == HALFBYTE_STATUS_OK);
+    CHECK(x == 5 && warning[0] == 0);
+    CHECK(halfbyte_options_set_races(options, HALFBYTE_RACES_ON) == HALFBYTE_STATUS_OK);
+    x = 0;
+    CHECK(halfbyte_ptx_launch(ptx, NULL, shape, args, 1, options, NULL, &error) == HALFBYTE_STATUS_OK);
+    CHECK(x == 5 && strncmp(warning, "warning: on ptx: @stores, item 1: data race: store", 50) == 0);
+    CHECK(halfbyte_options_set_races(options, HALFBYTE_RACES_STRICT) == HALFBYTE_STATUS_OK);
+    halfbyte_ptx_launch(ptx, NULL, shape, args, 1, options, NULL, &error);
+    WRONG(error, HALFBYTE_STATUS_TRAP, 8, "which is also written by item 0 with the same value");
+    CHECK(halfbyte_options_set_races(options, 3) == HALFBYTE_STATUS_INVALID_ARGUMENT);
+    halfbyte_options_free(options);
+    halfbyte_ptx_free(ptx);
 }
 
 static void runs_ptx(void) {
@@ -202,7 +231,7 @@ static void runs_ptx(void) {
     free(text);
     halfbyte_options *options = halfbyte_options_new();
     CHECK(halfbyte_options_set_print(options, take_text, printed) == HALFBYTE_STATUS_OK);
-    CHECK(halfbyte_options_set_races(options, true) == HALFBYTE_STATUS_OK);
+    CHECK(halfbyte_options_set_races(options, HALFBYTE_RACES_ON) == HALFBYTE_STATUS_OK);
     uint32_t x[6] = {0, 1, 2, 3, 4, 5}, n = 6;
     halfbyte_arg args[2] = {memory(HALFBYTE_ARG_BUFFER, x, sizeof x), value(&n, sizeof n)};
     const halfbyte_shape shape = {{2, 1, 1}, {4, 1, 1}, 0};
@@ -335,6 +364,7 @@ int main(void) {
     compiles_and_launches();
     says_what_is_wrong();
     runs_ptx();
+    warns_of_same_values();
     runs_on_pointers();
     serves_threads();
     if (failures == 0) puts("ok");

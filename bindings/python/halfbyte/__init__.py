@@ -23,7 +23,7 @@ array([1., 3., 5., 7.], dtype=float16)
 from __future__ import annotations
 
 from . import testing
-from ._errors import Budget, Cancelled, Error, OutOfBounds, ParseError, Race, Refused, RefusedItem, Trap
+from ._errors import Budget, Cancelled, Error, OutOfBounds, ParseError, Race, RaceWarning, Refused, RefusedItem, Trap
 from ._files import load
 from ._frontends import MissingPackage, cuda, numba, triton
 from ._halfbyte import Compiled, Kernel, Module, Param, Program, __version__, parse, parse_ptx, run_ptx
@@ -47,6 +47,7 @@ __all__ = [
     "ParseError",
     "Program",
     "Race",
+    "RaceWarning",
     "Refused",
     "RefusedItem",
     "Report",

@@ -78,7 +78,8 @@ class Trap(Error):
 
     `kind` is one of the names in docs/launch.md, such as `"out-of-bounds-global"`. `item` is the item's number in the launch; `block` and
     `thread` are its coordinates along x, y and z. `line` and `instruction` are the position in the kernel's text. `source` is the file
-    and line of the `.loc` directive in PTX.
+    and line of the `.loc` directive in PTX. `inlined_at` has the files and lines of the calls that `source` is inlined into, innermost
+    first.
     """
 
     kind: str
@@ -88,6 +89,7 @@ class Trap(Error):
     line: Optional[int]
     instruction: str
     source: _Source
+    inlined_at: List[Tuple[str, int]]
 
     def __init__(
         self,
@@ -100,12 +102,14 @@ class Trap(Error):
         line: Optional[int] = None,
         instruction: str = "",
         source: _Source = None,
+        inlined_at: Sequence[Tuple[str, int]] = (),
         items: Sequence[int] = (),
         lines: Sequence[Optional[int]] = (),
         sources: Sequence[_Source] = (),
     ) -> None:
         super().__init__(display, kind=kind, item=item, block=block, thread=thread, line=line, instruction=instruction)
         self.source = source
+        self.inlined_at = list(inlined_at)
         self.items = list(items)
         self.lines = list(lines)
         self.sources = list(sources)
@@ -125,6 +129,19 @@ class Race(Trap):
     items: List[int]
     lines: List[Optional[int]]
     sources: List[_Source]
+
+
+class RaceWarning(UserWarning):
+    """Warning about two stores of the same value to one byte, by the same instruction of two items without ordering.
+
+    The stores do not change the result. `race` describes them. With `races="strict"`, they raise `Race`.
+    """
+
+    race: Race
+
+    def __init__(self, display: str = "", race: Optional[Race] = None) -> None:
+        super().__init__(display)
+        self.race = Race(display) if race is None else race
 
 
 class Budget(Trap):

@@ -11,7 +11,7 @@ import os
 import re
 import struct
 import sys
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, List, Literal, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -22,6 +22,7 @@ __all__ = ["MissingPackage", "NumbaKernel", "TritonKernel", "cuda", "numba", "tr
 
 _Grid = Union[int, Sequence[int]]
 _Sm = Union[int, str]
+_Races = Union[bool, Literal["strict"]]
 
 
 class MissingPackage(ImportError):
@@ -59,7 +60,7 @@ class TritonKernel:
     `ptx(...)` returns the PTX instead.
     """
 
-    def __init__(self, fn: Any, sm: _Sm = 80, num_warps: int = 4, races: bool = False, **options: Any) -> None:
+    def __init__(self, fn: Any, sm: _Sm = 80, num_warps: int = 4, races: _Races = False, **options: Any) -> None:
         try:
             import triton  # type: ignore[import-untyped, import-not-found, unused-ignore]  # noqa: F401
         except ImportError as error:
@@ -78,7 +79,7 @@ class TritonKernel:
     def __getitem__(self, grid: _Grid) -> Callable[..., None]:
         return lambda *args, **kwargs: self(*args, grid=grid, **kwargs)
 
-    def __call__(self, *args: Any, grid: Union[_Grid, Callable[[Mapping[str, Any]], _Grid]], races: Optional[bool] = None, **kwargs: Any) -> None:
+    def __call__(self, *args: Any, grid: Union[_Grid, Callable[[Mapping[str, Any]], _Grid]], races: Optional[_Races] = None, **kwargs: Any) -> None:
         values = self._bound(args, kwargs)
         kernel, shared = self._compile(values)
         constants = self._constants()
@@ -173,12 +174,12 @@ def _triton_type(name: str, value: Any) -> str:
     raise TypeError(f"`{name}` takes an array or a number; a {type(value).__name__} was given")
 
 
-def triton(fn: Any, *, sm: _Sm = 80, num_warps: int = 4, races: bool = False, **options: Any) -> TritonKernel:
+def triton(fn: Any, *, sm: _Sm = 80, num_warps: int = 4, races: _Races = False, **options: Any) -> TritonKernel:
     """Wraps a Triton function (`@triton.jit`), which runs without a GPU on arrays for its pointers: `hb.triton(fn)[grid](x, y, n, BLOCK=128)`.
 
     The function is compiled for `sm` when it is called with new argument types. `options` are Triton's (`num_stages`, ...). With `races`,
     races are detected and reported with the line of the function. In Triton's reductions several threads store the same value to the
-    same address of shared memory. That is a harmless race by the rules of PTX, so check only functions without reductions.
+    same address of shared memory, which gives a `RaceWarning`. With `races="strict"`, these stores are an error, too.
     """
     return TritonKernel(fn, sm, num_warps, races, **options)
 
@@ -189,7 +190,7 @@ def triton(fn: Any, *, sm: _Sm = 80, num_warps: int = 4, races: bool = False, **
 class NumbaKernel:
     """Numba CUDA function, run by halfbyte: `kernel[grid, block](...)`, or a call with `grid=` and `block=`. `ptx` is its PTX."""
 
-    def __init__(self, fn: Any, signature: Any, sm: _Sm = 80, races: bool = False, **options: Any) -> None:
+    def __init__(self, fn: Any, signature: Any, sm: _Sm = 80, races: _Races = False, **options: Any) -> None:
         try:
             from numba import cuda  # type: ignore[import-untyped, import-not-found, unused-ignore]
         except Exception as error:  # noqa: BLE001 (numba-cuda fails in several ways where its libraries are missing)
@@ -213,12 +214,12 @@ class NumbaKernel:
             raise ValueError(f"stream is {stream!r}; halfbyte only supports the default stream: give 0 or None")
         return lambda *args: self(*args, grid=grid, block=block, shared=shared)
 
-    def __call__(self, *args: Any, grid: _Grid, block: _Grid, shared: int = 0, races: Optional[bool] = None) -> None:
+    def __call__(self, *args: Any, grid: _Grid, block: _Grid, shared: int = 0, races: Optional[_Races] = None) -> None:
         races = self.races if races is None else races
         self.kernel(*self._arguments.flatten(args), grid=grid, block=block, shared=shared, races=races)
 
 
-def numba(fn: Any, signature: Any, *, sm: _Sm = 80, races: bool = False, **options: Any) -> NumbaKernel:
+def numba(fn: Any, signature: Any, *, sm: _Sm = 80, races: _Races = False, **options: Any) -> NumbaKernel:
     """Wraps a Numba CUDA function, which runs without a GPU: `hb.numba(fn, "void(float32[::1], float32[::1])")[grid, block](x, y)`.
 
     `fn` is a plain function or the result of `@cuda.jit`. Arguments must have the types of the signature; an array with another dtype,

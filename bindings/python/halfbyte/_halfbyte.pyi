@@ -1,6 +1,6 @@
 """Extension module."""
 
-from typing import Any, Dict, Iterator, KeysView, List, Mapping, Optional, Sequence, Tuple, TypeVar, Union, ValuesView, ItemsView, final
+from typing import Any, Dict, Iterator, KeysView, List, Literal, Mapping, Optional, Sequence, Tuple, TypeVar, Union, ValuesView, ItemsView, final
 
 from ._html import View
 
@@ -50,7 +50,7 @@ class Kernel:
         threads: Optional[int] = None,
         budget: Optional[int] = None,
         timeout: Optional[float] = None,
-        races: bool = False,
+        races: Union[bool, Literal["strict"]] = False,
         sm: Union[int, str, None] = None,
         **kwargs: Any,
     ) -> Dict[str, _Array]: ...
@@ -143,7 +143,7 @@ def run_ptx(
     args: Union[Sequence[Any], Mapping[str, Any], None] = None,
     shared: Optional[int] = None,
     entry: Optional[str] = None,
-    races: bool = False,
+    races: Union[bool, Literal["strict"]] = False,
     budget: Optional[int] = None,
     timeout: Optional[float] = None,
     file: str = "<ptx>",
@@ -154,7 +154,7 @@ def check_text(
     folder: Any,
     engine: Optional[str] = None,
     sm: Union[int, str, None] = None,
-    races: bool = False,
+    races: Union[bool, Literal["strict"]] = False,
     alias: bool = False,
     allow: Optional[Sequence[Any]] = None,
 ) -> Dict[str, Any]: ...

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, Iterable, Iterator, List, Literal, Optional, Sequence, Tuple, Union
 
 from . import _html
 from ._halfbyte import check_text
@@ -20,6 +20,7 @@ class FileReport:
     `passed` is `True` if nothing failed. `runs` is the number of launches in the file's run lines, and `refusals` the number of expected
     refusals. `compared` has the targets and engines that were compared with the evaluator. `display` shows the failures with the source
     text, or is `None`. `results` has a dict for each launch on each target and engine, and `kernels` the name and state of each kernel.
+    `warnings` shows stores of the same value that race, and reads of uninitialised registers of PTX, or is `None`.
     """
 
     name: str
@@ -31,6 +32,7 @@ class FileReport:
     results: List[Dict[str, Any]] = field(default_factory=list, repr=False)
     kernels: List[Tuple[str, str]] = field(default_factory=list, repr=False)
     order_dependent: List[str] = field(default_factory=list, repr=False)
+    warnings: Optional[str] = field(default=None, repr=False)
 
     @property
     def is_empty(self) -> bool:
@@ -106,15 +108,15 @@ def check(
     *,
     engine: Optional[str] = None,
     sm: Union[int, str, None] = None,
-    races: bool = False,
+    races: Union[bool, Literal["strict"]] = False,
     alias: bool = False,
     allow: Sequence[_Path] = (),
 ) -> Report:
     """Runs the launches of run lines on the evaluator and on all named targets and engines, and compares the results bit for bit.
 
     `paths` is a file, a folder that is searched for `*.hb` files, or several of these. A file with errors, or that cannot be read, counts
-    as failed and raises nothing. `races` also checks PTX for races, and `alias` permits its pointers to overlap. `allow` lists folders
-    whose files run lines may name.
+    as failed and raises nothing. `races` also checks PTX for races. With `"strict"`, two stores of the same value by the same instruction
+    are an error, and otherwise a warning. `alias` permits pointers of PTX to overlap. `allow` lists folders whose files run lines may name.
     """
     given = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     options = {"engine": engine, "sm": sm, "races": races, "alias": alias, "allow": [Path(folder) for folder in allow]}
@@ -132,5 +134,5 @@ def _check_file(path: Path, options: Dict[str, Any]) -> FileReport:
     except (OSError, UnicodeDecodeError) as error:
         return FileReport(str(path), False, display=f"error: {path}: {error}")
     found = check_text(str(path), text, path.parent, **options)
-    fields = ("runs", "refusals", "compared", "display", "results", "kernels", "order_dependent")
+    fields = ("runs", "refusals", "compared", "display", "results", "kernels", "order_dependent", "warnings")
     return FileReport(str(path), found["display"] is None, **{name: found[name] for name in fields})

@@ -15,7 +15,14 @@ _RUN = re.compile(r"(?:;|//)\s*(?:run|refuse):")
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("halfbyte")
     group.addoption("--halfbyte", action="store_true", help="collect *.hb and *.ptx files with run lines or `; test:` headers")
-    group.addoption("--halfbyte-races", action="store_true", help="look for races in kernels in PTX, too")
+    group.addoption(
+        "--halfbyte-races",
+        nargs="?",
+        const=True,
+        default=False,
+        choices=["strict"],
+        help="look for races in kernels in PTX, too; with `strict`, stores of the same value are errors",
+    )
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Optional[pytest.Collector]:

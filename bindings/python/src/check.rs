@@ -14,13 +14,17 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
+use crate::keyword::Races;
 use crate::launch::machine;
 use crate::watch::{limits, watched};
 use crate::{error, keyword};
 
 /// Executes the run lines of a text and compares the results. Returns a verdict for each line.
 #[pyfunction]
-#[pyo3(signature = (file, text, folder, engine=None, sm=None, races=false, alias=false, allow=None))]
+#[pyo3(
+    signature = (file, text, folder, engine=None, sm=None, races=Races::OFF, alias=false, allow=None),
+    text_signature = "(file, text, folder, engine=None, sm=None, races=False, alias=False, allow=None)"
+)]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn check_text<'py>(
     py: Python<'py>,
@@ -29,7 +33,7 @@ pub(crate) fn check_text<'py>(
     folder: PathBuf,
     engine: Option<&str>,
     sm: Option<&Bound<'_, PyAny>>,
-    races: bool,
+    races: Races,
     alias: bool,
     allow: Option<Vec<PathBuf>>,
 ) -> PyResult<Bound<'py, PyDict>> {
@@ -48,7 +52,7 @@ pub(crate) fn check_text<'py>(
             allowed: allow.as_deref().unwrap_or_default(),
             watchdog,
             may_alias: alias,
-            races,
+            races: races.0,
             ..Setup::new(engines)
         };
         check_with(&setup, file, text, &folder)
@@ -64,6 +68,7 @@ fn outcome_of<'py>(py: Python<'py>, file: &str, text: &str, outcome: &Outcome) -
     found.set_item("display", outcome.failures.as_ref().map(Report::to_string))?;
     let order_dependent: Vec<&str> = outcome.order_dependent.iter().map(|warning| warning.launch.as_str()).collect();
     found.set_item("order_dependent", order_dependent)?;
+    found.set_item("warnings", outcome.warnings.as_ref().map(Report::to_string))?;
     let results = PyList::empty(py);
     for result in &outcome.results {
         let of = PyDict::new(py);

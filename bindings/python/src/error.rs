@@ -1,12 +1,13 @@
 //! Conversion of errors to Python exceptions. The package's `_errors.py` defines the exception classes.
 
 use halfbyte::abi::{Exceeded, Shape, buffer_near};
+use halfbyte::import_ptx::with_sources;
 use halfbyte::ir::diag::{Diagnostic, Lines};
 use halfbyte::ir::eval::{self, Fault};
 use halfbyte::ir::{Kernel, Span};
 use halfbyte::isa::object::Loc;
 use halfbyte::isa::ptx::text::ParsedFile;
-use halfbyte::launch::{fault_diagnostic, launch_diagnostic};
+use halfbyte::launch::{fault_diagnostic, launch_diagnostic, race_diagnostic, race_warning};
 use halfbyte::runtime::{ConflictingAccess, LaunchError, Trap, TrapKind};
 use halfbyte::{CompileError, Module, Report};
 use halfbyte_testkit::harness::FailureKind;
@@ -15,6 +16,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 use crate::bind::Signature;
+use crate::launch::Launch;
 
 /// Creates an exception of the package, given its class name, message and attributes.
 fn raise(py: Python<'_>, class: &str, message: &str, attributes: &Bound<'_, PyDict>) -> PyErr {
@@ -131,18 +133,40 @@ pub(crate) fn nothing_given(_: usize, _: &str) -> Option<String> {
     None
 }
 
-impl Launched<'_> {
+impl<'a> Launched<'a> {
+    /// Creates the facts about a launch of a kernel in the IR.
+    pub(crate) fn of_module(
+        module: &'a Module,
+        on: String,
+        launch: &Launch,
+        given: &'a dyn Fn(usize, &str) -> Option<String>,
+    ) -> Launched<'a> {
+        let (file, text, shape) = (module.file(), module.text(), launch.shape);
+        Launched { file, text, on, shape, read: None, signature: None, given }
+    }
+
     fn relabelled(&self, message: &str) -> String {
         self.signature.map_or_else(|| message.to_owned(), |signature| signature.relabelled(message))
     }
 
     fn diagnostic(&self, error: &LaunchError, lines: &Lines<'_>) -> Diagnostic {
-        let mut diagnostic = launch_diagnostic(error, lines, Span::default(), &self.on);
+        self.completed(launch_diagnostic(error, lines, Span::default(), &self.on), lines)
+    }
+
+    /// Returns a diagnostic with the names of the signature, and with source locations.
+    fn completed(&self, mut diagnostic: Diagnostic, lines: &Lines<'_>) -> Diagnostic {
         diagnostic.message = self.relabelled(&diagnostic.message);
         for note in &mut diagnostic.notes {
             note.message = self.relabelled(&note.message);
         }
-        diagnostic
+        self.with_sources(diagnostic, lines)
+    }
+
+    fn with_sources(&self, diagnostic: Diagnostic, lines: &Lines<'_>) -> Diagnostic {
+        match self.read {
+            Some(read) => with_sources(diagnostic, lines, read),
+            None => diagnostic,
+        }
     }
 
     fn shown(&self, diagnostic: Diagnostic) -> String {
@@ -150,6 +174,26 @@ impl Launched<'_> {
             true => diagnostic.to_string(),
             false => Report::new(self.file, self.text, vec![diagnostic]).to_string(),
         }
+    }
+
+    /// Issues a warning about a race that is no error, which a launch of PTX has found.
+    pub(crate) fn warn_of_trap(&self, py: Python<'_>, race: &Trap) -> PyResult<()> {
+        let lines = Lines::new(self.text);
+        let diagnostic = self.completed(race_warning(race, &lines, &self.on), &lines);
+        self.warn(py, self.trap(py, race, diagnostic.clone()), diagnostic)
+    }
+
+    /// Issues a warning about a race that is no error, which the evaluator has found.
+    pub(crate) fn warn_of_race(&self, py: Python<'_>, race: &eval::Race, kernel: &Kernel) -> PyResult<()> {
+        let diagnostic = self.completed(race_diagnostic(race, kernel, &self.shape), &Lines::new(self.text));
+        self.warn(py, self.fault(py, &Fault::Race(race.clone()), kernel), diagnostic)
+    }
+
+    fn warn(&self, py: Python<'_>, race: PyErr, diagnostic: Diagnostic) -> PyResult<()> {
+        let display = Report::warnings(self.file, self.text, vec![diagnostic]).to_string();
+        let class = py.import("halfbyte._errors")?.getattr("RaceWarning")?;
+        let warning = class.call1((display, race.into_value(py)))?;
+        py.import("warnings")?.call_method1("warn", (warning,)).map(drop)
     }
 
     /// Returns the name of the exception class for a kind of trap.
@@ -187,10 +231,6 @@ impl Launched<'_> {
     fn trap(&self, py: Python<'_>, trap: &Trap, diagnostic: Diagnostic) -> PyErr {
         let kind = FailureKind::of_trap(&trap.kind);
         let source = self.source(trap.loc);
-        let diagnostic = match &source {
-            Some((file, line)) => diagnostic.note(None, format!("line {line} of {file}")),
-            None => diagnostic,
-        };
         let near = match &trap.kind {
             TrapKind::OutOfBounds { near: Some(near), .. } => (self.given)(usize::MAX, &near.buffer),
             _ => None,
@@ -201,7 +241,8 @@ impl Launched<'_> {
             items.insert(0, item.number());
             at.insert(0, loc.unwrap_or_default());
         }
-        let sources: Vec<_> = at.iter().map(|&loc| self.source(loc)).collect();
+        let first = |source: Vec<(String, u32)>| source.into_iter().next();
+        let sources: Vec<_> = at.iter().map(|&loc| first(self.source(loc))).collect();
         let lines: Vec<_> = at.iter().map(|loc| loc.is_known().then_some(loc.line)).collect();
         let place = trap.shape.place(trap.item);
         let attributes = attributes!(
@@ -212,7 +253,8 @@ impl Launched<'_> {
             thread = (place.local[0], place.local[1], place.local[2]),
             line = trap.loc.is_known().then_some(trap.loc.line),
             instruction = trap.instruction.as_str(),
-            source = source,
+            source = source.first(),
+            inlined_at = source.get(1..).unwrap_or_default(),
             items = items,
             lines = lines,
             sources = sources,
@@ -220,10 +262,12 @@ impl Launched<'_> {
         raise(py, Launched::class(kind), &self.shown(diagnostic), &attributes)
     }
 
-    /// Returns the source file and line that the `.loc` directives give for a location in the PTX text.
-    fn source(&self, loc: Loc) -> Option<(String, u32)> {
-        let (file, from) = self.read?.source_of(loc)?;
-        Some((file.to_owned(), from.line))
+    /// Returns the source file and line that the `.loc` directives give for a location in the PTX
+    /// text, followed by those of the calls that the location is inlined into.
+    fn source(&self, loc: Loc) -> Vec<(String, u32)> {
+        let origin = self.read.and_then(|read| read.source_of(loc));
+        let places = origin.map_or_else(Vec::new, |origin| origin.0);
+        places.into_iter().map(|(file, from)| (file.to_owned(), from.line)).collect()
     }
 
     /// Converts a fault of the evaluator to an exception.
@@ -248,6 +292,7 @@ impl Launched<'_> {
             _ => None,
         };
         let near = near.and_then(|(param, _)| (self.given)(param, ""));
+        let diagnostic = self.with_sources(diagnostic, &text);
         let diagnostic = near.into_iter().fold(diagnostic, |diagnostic, near| diagnostic.note(None, near));
         let place = self.shape.place(item);
         // On the evaluator, the faulting instruction is an op of the source text.

@@ -3,9 +3,9 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use halfbyte::abi::Watchdog;
-use halfbyte::ir::eval::Fault;
+use halfbyte::ir::eval::{Fault, Race};
 use halfbyte::ir::{self, Space};
-use halfbyte::launch::{Engine, Evaluation, evaluate_on};
+use halfbyte::launch::{Engine, Evaluation, RaceCheck, evaluate_on};
 use halfbyte::pipeline::{self, Options};
 use halfbyte::runtime::{self, Arg, LaunchError};
 use halfbyte::target::Platform;
@@ -19,7 +19,7 @@ use pyo3::types::{PyDict, PyTuple};
 use crate::bind::Signature;
 use crate::compiled::{self, Compiled};
 use crate::error::{self, Launched};
-use crate::keyword;
+use crate::keyword::{self, Races};
 use crate::launch::{EngineName, Keywords, Launch, arguments, is_shared, machine, placed, run_words, target};
 use crate::params::Param;
 use crate::ptx::PtxKernel;
@@ -54,7 +54,8 @@ use crate::watch::{limits, watched};
 /// * ``engine``: ``"jit"``, ``"interp"`` or ``"cuda"``; ``threads``: maximum number of host threads of native code.
 /// * ``budget``: maximum number of backward branches per item (2**20), beyond which ``Budget`` is raised; ``timeout``:
 ///   seconds, after which ``Cancelled`` is raised.
-/// * ``races``: check for races first; the evaluator always does. ``shared``: bytes of dynamic shared memory.
+/// * ``races``: check for races first; the evaluator always does. Two stores of the same value by the same instruction
+///   give a ``RaceWarning``; with ``"strict"``, they raise ``Race``. ``shared``: bytes of dynamic shared memory.
 /// * ``sm``: SM version of PTX.
 #[pyclass(frozen, module = "halfbyte")]
 pub(crate) struct Kernel {
@@ -139,20 +140,34 @@ enum LaunchTarget {
 pub(crate) struct Run<'a> {
     pub kernel: &'a ir::Kernel,
     pub launch: &'a Launch,
-    pub races: bool,
+    pub races: RaceCheck,
+    /// Same-value races that the evaluator has found.
+    same_value: Mutex<Vec<Race>>,
 }
 
-impl Run<'_> {
+impl<'a> Run<'a> {
+    pub(crate) fn new(kernel: &'a ir::Kernel, launch: &'a Launch, races: RaceCheck) -> Run<'a> {
+        Run { kernel, launch, races, same_value: Mutex::default() }
+    }
+
     fn evaluation<'w>(&self, watchdog: &'w Watchdog) -> Evaluation<'w> {
-        let budget = u32::try_from(self.launch.budget).unwrap_or(u32::MAX);
-        Evaluation { budget, watchdog: Some(watchdog), ..Evaluation::from(self.launch.shape) }
+        let (budget, races) = (u32::try_from(self.launch.budget).unwrap_or(u32::MAX), self.races.max(RaceCheck::On));
+        Evaluation { budget, watchdog: Some(watchdog), races, ..Evaluation::from(self.launch.shape) }
     }
 
     /// Runs the launch on the evaluator.
     pub(crate) fn evaluate(&self, args: &mut [Arg<'_>], watchdog: &Watchdog) -> Result<(), LaunchFailure> {
-        evaluate_on(self.kernel, self.evaluation(watchdog), args)
-            .map(drop)
-            .map_err(|fault| LaunchFailure::Fault(Box::new(fault)))
+        let evaluated = evaluate_on(self.kernel, self.evaluation(watchdog), args)
+            .map_err(|fault| LaunchFailure::Fault(Box::new(fault)))?;
+        let mut same_value = self.same_value.lock().unwrap_or_else(PoisonError::into_inner);
+        same_value.extend_from_slice(evaluated.same_value_races());
+        Ok(())
+    }
+
+    /// Issues the warnings about same-value races.
+    pub(crate) fn warn(&self, py: Python<'_>, launched: &Launched<'_>) -> PyResult<()> {
+        let same_value = std::mem::take(&mut *self.same_value.lock().unwrap_or_else(PoisonError::into_inner));
+        same_value.iter().try_for_each(|race| launched.warn_of_race(py, race, self.kernel))
     }
 
     /// Runs the launch in machine code. If races must be detected, the evaluator runs the launch first.
@@ -163,7 +178,7 @@ impl Run<'_> {
         mut args: Vec<Arg<'_>>,
         watchdog: &Watchdog,
     ) -> Result<(), LaunchFailure> {
-        if self.races {
+        if self.races.is_on() {
             self.look_for_races(&mut args, watchdog)?;
         }
         let on = format!("{} ({engine})", words.words().target().name());
@@ -223,7 +238,7 @@ impl Kernel {
         }
     }
 
-    #[pyo3(signature = (*args, items=None, grid=None, block=None, shared=None, target=None, engine=None, threads=None, budget=None, timeout=None, races=false, sm=None, **kwargs))]
+    #[pyo3(signature = (*args, items=None, grid=None, block=None, shared=None, target=None, engine=None, threads=None, budget=None, timeout=None, races=Races::OFF, sm=None, **kwargs))]
     #[allow(clippy::too_many_arguments)]
     fn __call__<'py>(
         &self,
@@ -238,10 +253,11 @@ impl Kernel {
         threads: Option<&Bound<'py, PyAny>>,
         budget: Option<&Bound<'_, PyAny>>,
         timeout: Option<&Bound<'_, PyAny>>,
-        races: bool,
+        races: Races,
         sm: Option<&Bound<'py, PyAny>>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyDict>> {
+        let Races(races) = races;
         let launch = Keywords { items, grid, block, shared, engine, threads, budget, timeout }.launch()?;
         let on = target.map(|name| self::target(name, sm)).transpose()?;
         if let (None, Some(sm)) = (on, sm) {
@@ -256,7 +272,7 @@ impl Kernel {
                 let Some(kernel) = module.ir().kernels.get(*number) else {
                     return Err(error::defect("the module has lost a kernel"));
                 };
-                let run = Run { kernel, launch: &launch, races };
+                let run = Run::new(kernel, &launch, races);
                 let place = match on {
                     Some(on) => LaunchTarget::Asked(on),
                     None if launch.engine.is_none() && is_cooperative(kernel) => LaunchTarget::Asked(Platform::Ir),
@@ -276,6 +292,7 @@ impl Kernel {
                 let done = self.run(py, (module, *number), &run, place, args)?;
                 let given = &given.describer(&self.signature);
                 done.map_err(|failed| failed.raise(py, module, kernel, &launch, given))?;
+                run.warn(py, &Launched::of_module(module, "ir".to_owned(), &launch, given))?;
             }
             KernelOrigin::Ptx(kernel) => kernel.call(py, &self.signature, &given, &launch, (on, races))?,
             KernelOrigin::Object(program, number) => {
@@ -289,7 +306,7 @@ impl Kernel {
                     let wrong = format!("@{} was compiled for {made_for}, not for {on}", self.signature.kernel);
                     return Err(PyValueError::new_err(wrong));
                 }
-                if races {
+                if races.is_on() {
                     return Err(PyValueError::new_err("race detection needs a source text; an object file has none"));
                 }
                 compiled::call(py, kernel, &self.signature, &given, &launch, ("", ""))?;
@@ -440,8 +457,7 @@ impl LaunchFailure {
         launch: &Launch,
         given: &dyn Fn(usize, &str) -> Option<String>,
     ) -> PyErr {
-        let (file, text, shape) = (module.file(), module.text(), launch.shape);
-        let launched = |on| Launched { file, text, on, shape, read: None, signature: None, given };
+        let launched = |on| Launched::of_module(module, on, launch, given);
         match self {
             LaunchFailure::Compile(error) => error::of_compile(py, module, *error),
             LaunchFailure::Load(error) => error::of_load(py, error),

@@ -1,8 +1,9 @@
-//! Numeric keyword arguments. The error for an invalid number names the keyword and its range.
+//! Keyword arguments: numbers, and the race check. The error for an invalid number names the keyword and its range.
 
 use std::time::Duration;
 
 use halfbyte::Sm;
+use halfbyte::launch::RaceCheck;
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyString};
@@ -35,6 +36,33 @@ pub(crate) fn integer(value: &Bound<'_, PyAny>, name: &str, least: u64, most: u6
 /// Returns the errors of [`integer`].
 pub(crate) fn count(value: &Bound<'_, PyAny>, name: &str) -> PyResult<u32> {
     Ok(integer(value, name, 0, u32::MAX.into())? as u32)
+}
+
+/// The keyword argument `races`: `False`, `True` or `"strict"`.
+#[derive(Clone, Copy)]
+pub(crate) struct Races(pub RaceCheck);
+
+impl Races {
+    /// The default: races are not detected.
+    pub(crate) const OFF: Races = Races(RaceCheck::Off);
+}
+
+impl<'py> FromPyObject<'_, 'py> for Races {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Races> {
+        if let Ok(is_on) = value.extract::<bool>() {
+            return Ok(Races(if is_on { RaceCheck::On } else { RaceCheck::Off }));
+        }
+        match value.extract::<String>() {
+            Ok(text) if text == "strict" => Ok(Races(RaceCheck::Strict)),
+            Ok(text) => Err(PyValueError::new_err(format!("races is {text:?}; give True, False or \"strict\""))),
+            Err(_) => {
+                let given = described(&value);
+                Err(PyTypeError::new_err(format!("races takes True, False or \"strict\"; {given} was given")))
+            }
+        }
+    }
 }
 
 /// Converts the keyword argument `timeout`, a number of seconds.

@@ -8,10 +8,10 @@ use halfbyte::ir::diag::Lines;
 use halfbyte::ir::{Diagnostic, Span};
 use halfbyte::isa::ptx::module::Param as Declared;
 use halfbyte::isa::ptx::text::{Error, ParsedFile, RejectedKernel};
-use halfbyte::launch::{given, span_of};
+use halfbyte::launch::{RaceCheck, given, span_of};
 use halfbyte::pipeline;
-use halfbyte::runtime;
 use halfbyte::runtime::ptx as machine;
+use halfbyte::runtime::{self, Trap};
 use halfbyte::target::Platform;
 use halfbyte::{Module, Report, Shape, Target};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -159,7 +159,7 @@ impl PtxKernel {
         signature: &Signature,
         given: &BoundArguments<'_>,
         launch: &Launch,
-        (on, races): (Option<Platform>, bool),
+        (on, races): (Option<Platform>, RaceCheck),
     ) -> PyResult<()> {
         if launch.is_items {
             return Err(PyTypeError::new_err(
@@ -181,7 +181,7 @@ impl PtxKernel {
         signature: &Signature,
         given: &BoundArguments<'_>,
         launch: &Launch,
-        races: bool,
+        races: RaceCheck,
     ) -> PyResult<()> {
         let engine = launch.engine();
         let places = place(&given.memory(), |_| false).map_err(|_| error::defect("PTX lets all arguments overlap"))?;
@@ -189,14 +189,19 @@ impl PtxKernel {
         // SAFETY: `given` outlives the launch, and `places` belong to it.
         let mut args = unsafe { machine_arguments(&bytes, &places) };
         let print = |text: &str| write(text);
+        let same_value = Mutex::new(Vec::new());
+        let warn = |race: &Trap| same_value.lock().unwrap_or_else(PoisonError::into_inner).push(race.clone());
         let ran = watched(py, launch.limits.clone(), is_shared(engine), |watchdog| {
             let (budget, watchdog, print) = (launch.budget, Some(watchdog), Some(machine::Print(&print)));
             let order = machine::Launch::new(launch.shape, &mut args);
-            self.kernel.launch(machine::Launch { engine, budget, watchdog, races, print, ..order })
+            let warn = Some(machine::Warn(&warn));
+            self.kernel.launch(machine::Launch { engine, budget, watchdog, races, warn, print, ..order })
         })?;
-        let on = format!("ptx ({engine})");
-        ran.map(drop)
-            .map_err(|error| self.launched(on, launch, signature, &given.describer(signature)).error(py, &error))
+        let describer = given.describer(signature);
+        let launched = self.launched(format!("ptx ({engine})"), launch, signature, &describer);
+        ran.map_err(|error| launched.error(py, &error))?;
+        let same_value = same_value.into_inner().unwrap_or_else(PoisonError::into_inner);
+        same_value.iter().try_for_each(|race| launched.warn_of_trap(py, race))
     }
 
     fn launched<'a>(
@@ -245,7 +250,7 @@ impl PtxKernel {
         signature: &Signature,
         given: &BoundArguments<'_>,
         launch: &Launch,
-        (target, races): (Option<Target>, bool),
+        (target, races): (Option<Target>, RaceCheck),
     ) -> PyResult<()> {
         // The closure returns `true` for every parameter, so `place` fails for any overlap with written memory.
         let may_alias = place(&given.memory(), |_| true).is_err();
@@ -294,7 +299,7 @@ impl PtxKernel {
         let places = places.collect();
         // SAFETY: `given` outlives the launch, and `places` are of its memory.
         let mut args = unsafe { arguments(&values, &places) };
-        let run = Run { kernel, launch, races };
+        let run = Run::new(kernel, launch, races);
         let engine = target.map(|target| launch.engine_for(target));
         let ran = watched(py, launch.limits.clone(), engine.is_some_and(is_shared), |watchdog| {
             match (engine, imported.program.as_ref().and_then(|program| program.kernels().first())) {
@@ -310,7 +315,8 @@ impl PtxKernel {
                 self.launched("ir".to_owned(), launch, signature, &error::nothing_given).fault(py, &fault, kernel)
             }
             failed => failed.raise(py, &imported.module, kernel, launch, &error::nothing_given),
-        })
+        })?;
+        run.warn(py, &self.launched("ir".to_owned(), launch, signature, &error::nothing_given))
     }
 }
 

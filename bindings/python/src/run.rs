@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping, PySequence, PyTuple};
 
 use crate::error;
+use crate::keyword::Races;
 use crate::launch::Keywords;
 use crate::ptx::{PtxKernel, PtxText};
 use crate::watch::{limits, watched};
@@ -40,9 +41,13 @@ use crate::watch::{limits, watched};
 /// array([0, 1, 2, 3], dtype=int32)
 ///
 /// ``entry`` is the kernel, if there are several. With ``races``, ``Race`` is raised if two threads access a byte
-/// without ordering and one of them writes it, and ``Trap`` for a read of uninitialised shared memory.
+/// without ordering and one of them writes it, and ``Trap`` for a read of uninitialised shared memory. Two stores of
+/// the same value by the same instruction only give a ``RaceWarning``, unless ``races`` is ``"strict"``.
 #[pyfunction]
-#[pyo3(signature = (source, grid, block, args=None, shared=None, entry=None, races=false, budget=None, timeout=None, file="<ptx>"))]
+#[pyo3(
+    signature = (source, grid, block, args=None, shared=None, entry=None, races=Races::OFF, budget=None, timeout=None, file="<ptx>"),
+    text_signature = "(source, grid, block, args=None, shared=None, entry=None, races=False, budget=None, timeout=None, file='<ptx>')"
+)]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn run_ptx(
     py: Python<'_>,
@@ -52,7 +57,7 @@ pub(crate) fn run_ptx(
     args: Option<&Bound<'_, PyAny>>,
     shared: Option<&Bound<'_, PyAny>>,
     entry: Option<&str>,
-    races: bool,
+    races: Races,
     budget: Option<&Bound<'_, PyAny>>,
     timeout: Option<&Bound<'_, PyAny>>,
     file: &str,
@@ -83,7 +88,7 @@ pub(crate) fn run_ptx(
         },
     };
     let given = signature.bind(&by_position, by_name.as_ref(), launch.items)?;
-    kernel.run(py, &signature, &given, &launch, races)?;
+    kernel.run(py, &signature, &given, &launch, races.0)?;
     given.finish(py, &signature.params).map(drop)
 }
 

@@ -157,7 +157,7 @@ RACE = """kernel @race(%x: in i32, %y: inout i32) {
 def test_races_on_the_evaluator():
     kernel = hb.parse(RACE)["race"]
     with pytest.raises(hb.Race) as raised:
-        kernel(items=2, x=np.zeros(2, np.int32), y=np.zeros(1, np.int32), target="ir")
+        kernel(items=2, x=np.arange(2, dtype=np.int32), y=np.zeros(1, np.int32), target="ir")
     race = raised.value
     assert race.kind == "race-global" and race.items == [0, 1] and race.lines == [6, 6] and race.line == 6
     assert "store %v, %y[%z]" in str(race)
@@ -169,10 +169,30 @@ def test_races_are_looked_for_where_that_is_asked(target):
     kernel = hb.parse(RACE)["race"]
     y = np.full(1, 7, np.int32)
     with pytest.raises(hb.Race):
-        kernel(items=2, x=np.zeros(2, np.int32), y=y, target=target, races=True)
+        kernel(items=2, x=np.arange(2, dtype=np.int32), y=y, target=target, races=True)
     assert y.tolist() == [7]
     kernel(items=1, x=np.zeros(1, np.int32), y=y, target=target, races=True)
     assert y.tolist() == [0]
+
+
+@pytest.mark.parametrize("target", ["halu", "ptx", "ir", None])
+def test_stores_of_the_same_value_give_a_warning(target):
+    kernel = hb.parse(RACE)["race"]
+    x, y = np.full(2, 5, np.int32), np.full(1, 7, np.int32)
+    with pytest.warns(hb.RaceWarning, match="with the same value") as warned:
+        kernel(items=2, x=x, y=y, target=target, races=True)
+    race = warned[0].message.race
+    assert len(warned) == 1 and isinstance(race, hb.Race)
+    assert race.kind == "race-global" and race.items == [0, 1] and race.lines == [6, 6]
+    assert str(warned[0].message).startswith("warning: data race on ir") and y.tolist() == [5]
+    y[0] = 7
+    with pytest.raises(hb.Race, match="with the same value"):
+        kernel(items=2, x=x, y=y, target=target, races="strict")
+    assert target == "ir" or y.tolist() == [7]
+    with pytest.raises(ValueError, match="races is \"lax\"; give True, False or \"strict\""):
+        kernel(items=2, x=x, y=y, target=target, races="lax")
+    with pytest.raises(TypeError, match="races takes True, False or"):
+        kernel(items=2, x=x, y=y, target=target, races=2)
 
 
 def test_stores_into_what_is_read():

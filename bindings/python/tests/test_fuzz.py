@@ -93,7 +93,7 @@ def keywords(rng):
         ("budget", [0, 1, 100, -1, 2**70, "x"]),
         ("shared", [0, 16, 256, -1, 2**40]),
         ("timeout", [0, 0.5, -1, float("nan"), float("inf"), "x", 1e300]),
-        ("races", [True, False, 3]),
+        ("races", [True, False, "strict", 3, "x"]),
         ("sm", [80, 90, 7, "sm_80", "x", -1]),
         ("z", [1]),
     ]:

@@ -222,6 +222,27 @@ def test_races_of_ptx():
     hb.run_ptx(RACE, 1, 1, [np.zeros(1, np.int32)], races=True)
 
 
+def test_stores_of_the_same_value_in_ptx():
+    text = RACE.replace("[%d0], %r0", "[%d0], 5").replace("loc 1 13 5", "loc 1 13 5, function_name f, inlined_at 1 12 3")
+    out = np.zeros(1, np.int32)
+    with pytest.warns(hb.RaceWarning, match="with the same value") as warned:
+        hb.run_ptx(text, 1, 2, [out], races=True)
+    race = warned[0].message.race
+    assert len(warned) == 1 and out.tolist() == [5]
+    assert race.kind == "race-global" and race.items == [0, 1] and race.lines == [10, 10]
+    assert race.source == ("race.py", 13) and race.inlined_at == [("race.py", 12)]
+    assert "line 10 is from race.py:13, inlined at race.py:12" in str(warned[0].message)
+    with pytest.raises(hb.Race, match="with the same value") as raised:
+        hb.run_ptx(text, 1, 2, [out], races="strict")
+    assert raised.value.sources == [("race.py", 13)] * 2
+    kernel = hb.parse_ptx(text)["race"]
+    for target in ["ptx", "ir", "halu"]:
+        with pytest.warns(hb.RaceWarning, match="race.py:13, inlined at race.py:12"):
+            kernel(out, grid=1, block=2, target=target, races=True)
+        with pytest.raises(hb.Race, match="race.py:13, inlined at race.py:12"):
+            kernel(out, grid=1, block=2, target=target, races="strict")
+
+
 DYNAMIC = NEIGHBOUR.replace("  .shared .align 4 .b8 tile[256];\n", "").replace(".visible", ".extern .shared .align 4 .b8 tile[];\n.visible")
 
 

@@ -143,7 +143,7 @@ impl Host {
         let declared = &self.kernel.entry().params;
         let mut values: Vec<Vec<u8>> = declared.iter().map(|param| vec![0; param.bytes() as usize]).collect();
         let mut buffers: Vec<Option<&mut Vec<u8>>> = declared.iter().map(|_| None).collect();
-        let LaunchOptions { engine, budget, watchdog, print, aliases, races, schedule, .. } = how.into();
+        let LaunchOptions { engine, budget, watchdog, print, aliases, races, warn, schedule, trace, .. } = how.into();
         // The aliases are converted to parameter indices of the PTX text.
         let place = |param: usize| self.parts.get(param).map(|part| part.param as usize);
         let placed = |alias: &Alias| Some((place(alias.param)?, place(alias.of)?, alias.offset));
@@ -166,7 +166,8 @@ impl Host {
                 (None, None) => Arg::Value(value),
             })
             .collect();
-        let launch = Launch { budget, engine, watchdog, print, races, schedule, ..Launch::new(shape, &mut given) };
+        let launch = Launch::new(shape, &mut given);
+        let launch = Launch { budget, engine, watchdog, print, races, warn, schedule, trace, ..launch };
         let ran = self.kernel.launch(launch);
         drop(given);
         show_aliases(self.params.iter().map(|param| param.kind), aliases, args);
@@ -187,7 +188,7 @@ pub fn text_order_dependence(
     before: &[Vec<u8>],
     after: &[Vec<u8>],
 ) -> Result<Option<OrderDependence>, LaunchError> {
-    let how = LaunchOptions { engine: Engine::Interp, print: None, ..how };
+    let how = LaunchOptions { engine: Engine::Interp, print: None, warn: None, trace: None, ..how };
     // The kernel is loaded separately for each launch, because its variables persist between launches.
     let differs = |schedule: Schedule| {
         let Ok(host) = Host::load(file, text, name) else { return Ok(None) };

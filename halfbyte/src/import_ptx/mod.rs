@@ -23,6 +23,7 @@ mod back;
 #[cfg(feature = "cache")]
 mod cache;
 mod host;
+mod sources;
 
 use halfbyte_isa::ptx::module::Entry;
 use halfbyte_isa::ptx::text::ParsedFile;
@@ -37,6 +38,7 @@ pub use halfbyte_import::{
 };
 pub use halfbyte_runtime::ptx::Globals;
 pub use host::{Host, load, load_of, text_order_dependence};
+pub use sources::with_sources;
 
 use crate::{Module, RefusedKernel, Report};
 

@@ -1,8 +1,8 @@
 //! Execution of groups of cooperating items. Each item runs until it waits for other items or yields to them.
 
 use halfbyte_abi::cooperative::{
-    self, BarrierOp, DeadlockedItem, Group, InvalidSync, LivelockDetector, RacingAccess, Reduce, Shuffle, Strength,
-    SubgroupOp, SyncOp, Vote,
+    BarrierOp, DeadlockedItem, Group, InvalidSync, LivelockDetector, Reduce, Shuffle, Strength, SubgroupOp, SyncOp,
+    Vote,
 };
 use smallvec::SmallVec;
 
@@ -10,7 +10,7 @@ use super::prepared::{MAX_LANES, Machine, Position, PreparedInst, Stop};
 use crate::eval::atomic::changed;
 use crate::eval::declared_memory::AccessProperties;
 use crate::eval::lanes::{pack, unpack, write};
-use crate::eval::launch::{Access, Fault, Race, TrapKind};
+use crate::eval::launch::{Fault, TrapKind};
 use crate::eval::observe::Observer;
 use crate::eval::ops::Operand;
 use crate::kernel::{Attr, Inst};
@@ -167,13 +167,7 @@ impl<O: Observer> Machine<'_, O> {
         self.frame = start;
         ran?;
         match self.memory.own.races.as_ref().and_then(|races| races.found()) {
-            Some(&cooperative::Race { place, offset, first, second, .. }) => {
-                let side = |side: RacingAccess| {
-                    let inst = Inst::from_u32(side.inst);
-                    Access { item: side.item, inst, span: self.span(inst), write: side.writes }
-                };
-                Err(Fault::Race(Race { place, offset, first: side(first), second: side(second) }))
-            }
+            Some(race) => Err(Fault::Race(self.race(race))),
             None => Ok(()),
         }
     }

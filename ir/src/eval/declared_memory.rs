@@ -1,6 +1,6 @@
 //! Memory that a kernel declares, and race detection for kernels with barriers, collective operations or shared memory.
 
-use halfbyte_abi::cooperative::{AccessInfo, RaceDetector, SharedLocation, Strength};
+use halfbyte_abi::cooperative::{AccessInfo, RaceCheck, RaceDetector, SharedLocation, Strength};
 
 use crate::array::{Placement, Space};
 use crate::eval::launch::TrapKind;
@@ -93,8 +93,8 @@ pub(super) struct DeclaredMemory {
 
 impl DeclaredMemory {
     /// Creates the memory of a kernel in groups of `size` items, with `shared` bytes of dynamic
-    /// shared memory. `watch` enables race detection.
-    pub(super) fn new(kernel: &Kernel, size: u32, shared: u32, watch: bool) -> DeclaredMemory {
+    /// shared memory.
+    pub(super) fn new(kernel: &Kernel, size: u32, shared: u32, races: RaceCheck) -> DeclaredMemory {
         let meets = is_cooperative(kernel);
         let placements = Space::ALL.map(|space| kernel.placement(space));
         let [of_group, of_item] = [0, 1].map(|number: usize| placements.get(number).map_or(0, |of| of.bytes) as usize);
@@ -103,7 +103,7 @@ impl DeclaredMemory {
             shared: vec![0; of_group + shared as usize],
             placements,
             meets,
-            races: (meets && watch).then(|| RaceDetector::new(size)),
+            races: (meets && races.is_on()).then(|| RaceDetector::new(size, races)),
             is_changed: false,
         }
     }
@@ -145,29 +145,36 @@ impl DeclaredMemory {
         }
     }
 
-    /// Returns the bytes of a valid access, and records it for race detection.
+    /// Returns the bytes of a valid access, and records it for race detection. `new` is the value of a weak store.
     pub(super) fn reach(
         &mut self,
         (space, start): (Space, usize),
         at: AccessSite,
         bytes: u32,
         how: AccessProperties,
+        new: Option<&[u8]>,
     ) -> Result<&mut [u8], AccessError> {
         if let (Space::Shared, Some(races)) = (space, &mut self.races) {
             if how.reads && !races.are_written(start as u64, bytes as usize) {
                 return Err(AccessError::Trap(TrapKind::Uninitialised { address: start as u64, bytes }));
             }
-            races.access(SharedLocation::Shared, start as u64, bytes as usize, touch(at, how));
+            let keeps_value = new.is_some() && new == self.shared.get(start..start + bytes as usize);
+            races.access(SharedLocation::Shared, start as u64, bytes as usize, touch(at, how, keeps_value));
         }
         Ok(self.bytes(space).get_mut(start..start + bytes as usize).unwrap_or(&mut []))
     }
 }
 
-/// Converts an access to the form that the race detector takes.
-pub(super) fn touch(at: AccessSite, AccessProperties { reads, writes, strong }: AccessProperties) -> AccessInfo {
+/// Converts an access to the form that the race detector takes. `keeps_value` is `true` for a weak
+/// store of the value that memory has already.
+pub(super) fn touch(
+    at: AccessSite,
+    AccessProperties { reads, writes, strong }: AccessProperties,
+    keeps_value: bool,
+) -> AccessInfo {
     // An atomic exchange also reads memory, although the old value does not affect the new one.
     let reads = reads || strong.is_some() && at.changes;
-    AccessInfo { item: at.who.item(), inst: at.who.inst().as_u32(), writes, reads, strong }
+    AccessInfo { item: at.who.item(), inst: at.who.inst().as_u32(), writes, reads, strong, keeps_value }
 }
 
 /// Returns `true` if a kernel has shared memory, or ops that order memory: barriers, collective

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use halfbyte_abi::cooperative::{Schedule, SharedLocation, SyncError, WaitingItems};
+use halfbyte_abi::cooperative::{RaceCheck, Schedule, SharedLocation, SyncError, WaitingItems};
 use halfbyte_abi::{Exceeded, Shape, ShapeError, Type, Watchdog};
 use thiserror::Error;
 
@@ -28,9 +28,10 @@ pub struct Launch<'a> {
     pub watchdog: Option<&'a Watchdog>,
     /// Execution order of groups, and of cooperating items within a group.
     pub schedule: Schedule,
-    /// Enables detection of data races and of reads from uninitialised shared memory. If detection
-    /// is disabled, shared memory starts as zeros; other engines may still give different results.
-    pub watch: bool,
+    /// Detection of data races and of reads from uninitialised shared memory. If detection is off,
+    /// shared memory starts as zeros; other engines may still give different results. Races of
+    /// kernels that are not cooperative are always detected.
+    pub races: RaceCheck,
 }
 
 impl Launch<'_> {
@@ -42,7 +43,7 @@ impl Launch<'_> {
             intrinsics: None,
             watchdog: None,
             schedule: Schedule::Ascending,
-            watch: true,
+            races: RaceCheck::On,
         }
     }
 }
@@ -264,7 +265,7 @@ pub enum TrapKind {
     #[error("waits for memory that no item will write{}", others(.0))]
     Deadlock(Vec<WaitingItems>),
     /// An item takes more backward branches than the launch allows.
-    #[error("more than {budget} backward branches")]
+    #[error("takes more than {budget} backward branches")]
     Budget {
         /// Limit of backward branches per item.
         budget: u32,
@@ -279,7 +280,7 @@ pub enum TrapKind {
 
 /// Data race: one item writes a byte, another item reads or writes it, and the two accesses are not ordered.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[error("race: {second} byte {offset} of {}, which {first} too", memory(*.place))]
+#[error("race: {second} byte {offset} of {}, which item {} {}{}", memory(*.place), first.item, .first.verb_after(.second), self.value_clause())]
 pub struct Race {
     /// Memory of the byte: the shared memory of a group, or the buffer of a parameter.
     pub place: SharedLocation,
@@ -289,6 +290,16 @@ pub struct Race {
     pub first: Access,
     /// The access that was executed second.
     pub second: Access,
+    /// `true` if both accesses are weak stores of the same value by the same instruction. Such a
+    /// race is an error only under [`RaceCheck::Strict`].
+    pub is_same_value: bool,
+}
+
+impl Race {
+    /// Returns the end of a message about the race.
+    pub const fn value_clause(&self) -> &'static str {
+        if self.is_same_value { " with the same value" } else { "" }
+    }
 }
 
 /// Formats the states of all waiting items except those of the first entry.
@@ -326,9 +337,24 @@ pub struct Access {
     pub write: bool,
 }
 
+impl Access {
+    /// Returns the verb for this access in a message: `reads` or `writes`.
+    pub const fn verb(&self) -> &'static str {
+        if self.write { "writes" } else { "reads" }
+    }
+
+    /// Returns the verb for this access in a message that has described the access `other`, such as `also writes`.
+    pub const fn verb_after(&self, other: &Access) -> &'static str {
+        match (self.write, other.write) {
+            (true, true) => "also writes",
+            (false, false) => "also reads",
+            _ => self.verb(),
+        }
+    }
+}
+
 impl fmt::Display for Access {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let verb = if self.write { "writes" } else { "reads" };
-        write!(f, "item {} {verb}", self.item)
+        write!(f, "item {} {}", self.item, self.verb())
     }
 }

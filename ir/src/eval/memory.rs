@@ -1,15 +1,16 @@
 //! Buffers of a launch: address resolution, bounds checks, and race detection per byte.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
-use halfbyte_abi::cooperative::{RaceDetector, SharedLocation};
+use halfbyte_abi::cooperative::{self, RaceCheck, RaceDetector, RacingAccess, SharedLocation};
 use halfbyte_abi::{Direction, ParamKind, Type, buffer_base};
 use smallvec::SmallVec;
 
 use crate::array::Space;
 use crate::eval::declared_memory::{AccessProperties, DeclaredMemory, touch};
 use crate::eval::lanes;
-use crate::eval::launch::{Arg, ArgError, TrapKind};
+use crate::eval::launch::{Arg, ArgError, Race, TrapKind};
 use crate::eval::prepared::MAX_LANES;
 use crate::kernel::{Inst, Kernel, Param};
 
@@ -19,6 +20,9 @@ pub(super) struct ItemInst(u64);
 
 impl ItemInst {
     const NOBODY: u64 = 0;
+    /// Flag of a store that differs, in its value or its instruction, from the last store. The
+    /// numbers of instructions are below this bit.
+    const DIFFERS: u64 = 1 << 31;
 
     /// Packs an item and an instruction. The item number plus one fits in 32 bits, because a launch
     /// has fewer than 2^32 items.
@@ -31,13 +35,20 @@ impl ItemInst {
     }
 
     pub(super) fn inst(self) -> Inst {
-        Inst::from_u32(self.0 as u32)
+        Inst::from_u32((self.0 & !Self::DIFFERS) as u32)
+    }
+
+    fn access(self, writes: bool) -> RacingAccess {
+        RacingAccess { item: self.item(), inst: self.inst().as_u32(), writes }
     }
 }
 
-/// Last writer of each buffer byte of a finished launch.
+/// Outcome of a finished launch: the last writer of each buffer byte, and the races that are no errors.
 #[derive(Clone, Debug)]
-pub struct Writers(Vec<Written>);
+pub struct Evaluated {
+    written: Vec<Written>,
+    same_value: Vec<Race>,
+}
 
 /// Writers of a buffer that a launch may write.
 #[derive(Clone, Debug)]
@@ -48,9 +59,23 @@ struct Written {
     reached: usize,
 }
 
-impl Writers {
+impl Evaluated {
+    pub(super) fn new(memory: Memory<'_>, same_value: Vec<Race>) -> Evaluated {
+        let watched = |buffer: Buffer<'_>| {
+            let Watch { writers, readers, .. } = buffer.watch?;
+            let end = |who: &[u64]| who.iter().rposition(|&who| who != ItemInst::NOBODY).map_or(0, |last| last + 1);
+            Some(Written { param: buffer.param, reached: end(&writers).max(end(&readers)), writers })
+        };
+        Evaluated { written: memory.buffers.into_iter().filter_map(watched).collect(), same_value }
+    }
+
+    /// Returns the first same-value race of each instruction.
+    pub fn same_value_races(&self) -> &[Race] {
+        &self.same_value
+    }
+
     fn buffer(&self, param: usize) -> Option<&Written> {
-        self.0.iter().find(|buffer| buffer.param == param)
+        self.written.iter().find(|buffer| buffer.param == param)
     }
 
     /// Returns the item that wrote a byte of the buffer of parameter `param`, if any.
@@ -69,13 +94,8 @@ impl Writers {
 /// Reason why an access is rejected.
 pub(super) enum AccessError {
     Trap(TrapKind),
-    /// Another item has accessed the byte before. `wrote` is `true` if that access was a write.
-    Race {
-        param: usize,
-        offset: u64,
-        before: ItemInst,
-        wrote: bool,
-    },
+    /// Another item has accessed a byte before.
+    Race(cooperative::Race),
 }
 
 /// A memory access: the item, the instruction, and the address.
@@ -100,6 +120,9 @@ impl AccessSite {
 pub(super) struct Memory<'a> {
     buffers: Vec<Buffer<'a>>,
     pub(super) own: DeclaredMemory,
+    races: RaceCheck,
+    /// The first same-value race of each instruction of a kernel that is not cooperative.
+    same_value: BTreeMap<u32, cooperative::Race>,
 }
 
 struct Buffer<'a> {
@@ -132,6 +155,9 @@ impl Bytes<'_> {
 struct Watch {
     writers: Vec<u64>,
     readers: Vec<u64>,
+    /// An earlier store to each byte than that of `writers`: by another item, or by the same item
+    /// but with another value or instruction. Empty if there is no such store.
+    earlier: Vec<u64>,
 }
 
 impl<'a> Memory<'a> {
@@ -141,6 +167,7 @@ impl<'a> Memory<'a> {
         kernel: &'a Kernel,
         args: &'a mut [Arg<'_>],
         own: DeclaredMemory,
+        races: RaceCheck,
     ) -> Result<Memory<'a>, ArgError> {
         let params = kernel.given_params();
         if args.len() != params.len() {
@@ -167,6 +194,7 @@ impl<'a> Memory<'a> {
                         watch: is_written.then(|| Watch {
                             writers: vec![ItemInst::NOBODY; len],
                             readers: vec![ItemInst::NOBODY; len],
+                            earlier: Vec::new(),
                         }),
                     });
                 }
@@ -184,17 +212,12 @@ impl<'a> Memory<'a> {
             check_disjoint(&buffers, param, base, bytes.len())?;
             buffers.push(Buffer { param, base, bytes: Bytes::Contents(bytes), watch: None });
         }
-        Ok(Memory { buffers, own })
+        Ok(Memory { buffers, own, races, same_value: BTreeMap::new() })
     }
 
-    /// Returns the last writer of each byte of each buffer.
-    pub(super) fn into_writers(self) -> Writers {
-        let watched = |buffer: Buffer<'_>| {
-            let Watch { writers, readers } = buffer.watch?;
-            let end = |who: &[u64]| who.iter().rposition(|&who| who != ItemInst::NOBODY).map_or(0, |last| last + 1);
-            Some(Written { param: buffer.param, reached: end(&writers).max(end(&readers)), writers })
-        };
-        Writers(self.buffers.into_iter().filter_map(watched).collect())
+    /// Returns the first same-value race of each instruction.
+    pub(super) fn same_value(&self) -> impl Iterator<Item = &cooperative::Race> {
+        self.same_value.values().chain(self.own.races.iter().flat_map(RaceDetector::same_value))
     }
 
     /// Reads a value from memory. `how` describes the access for race detection.
@@ -209,15 +232,12 @@ impl<'a> Memory<'a> {
         Ok(())
     }
 
-    /// Writes a value to memory. `how` describes the access for race detection.
-    pub(super) fn store(
-        &mut self,
-        at: AccessSite,
-        ty: Type,
-        how: AccessProperties,
-        value: &[u64],
-    ) -> Result<(), AccessError> {
-        self.change(at, ty, how, |_, bytes, _| lanes::write(ty, value, bytes))
+    /// Writes a value to memory, as a weak store.
+    pub(super) fn store(&mut self, at: AccessSite, ty: Type, value: &[u64]) -> Result<(), AccessError> {
+        let mut bytes = [0; lanes::MAX_BYTES];
+        let bytes = bytes.get_mut(..ty.bytes() as usize).unwrap_or_default();
+        lanes::write(ty, value, bytes);
+        self.write(at, bytes)
     }
 
     /// Replaces a value in memory, and records whether memory has changed. `f` receives the old
@@ -230,7 +250,7 @@ impl<'a> Memory<'a> {
         f: impl FnOnce(&[u64], &mut [u8], bool),
     ) -> Result<(), AccessError> {
         let meets = self.own.races.is_some();
-        let (bytes, is_buffer) = self.write_how(at, ty.bytes(), how)?;
+        let (bytes, is_buffer) = self.write_how(at, ty.bytes(), how, None)?;
         if !meets {
             f(&[], bytes, is_buffer);
             return Ok(());
@@ -253,59 +273,60 @@ impl<'a> Memory<'a> {
     /// Returns the bytes of a read. `how` describes the access for race detection.
     pub(super) fn read_how(&mut self, at: AccessSite, bytes: u32, how: AccessProperties) -> Result<&[u8], AccessError> {
         if let Some(place) = self.in_own(at, bytes)? {
-            return self.own.reach(place, at, bytes, how).map(|bytes| &*bytes);
+            return self.own.reach(place, at, bytes, how, None).map(|bytes| &*bytes);
         }
-        let Reached { buffer, range, meets, races } = self.in_buffer(at, bytes)?;
+        let Reached { buffer, range, meets, races } = reached(&mut self.buffers, &mut self.own, at, bytes)?;
         if let Some(watch) = &mut buffer.watch {
-            for (byte, writer, reader) in watch.entries(range.clone()) {
-                if !meets {
-                    check(buffer.param, byte, at.who, *writer, true)?;
-                }
-                if *reader == ItemInst::NOBODY {
-                    *reader = at.who.0;
-                }
-            }
+            watch.read(buffer.param, range.clone(), at.who, meets)?;
             if let Some(races) = races {
                 races.access(
                     SharedLocation::Buffer(buffer.param as u32),
                     range.start as u64,
                     range.len(),
-                    touch(at, how),
+                    touch(at, how, false),
                 );
             }
         }
         Ok(buffer.bytes.get().get(range).unwrap_or(&[]))
     }
 
-    /// Returns the bytes of a non-atomic write, for modification.
-    pub(super) fn write(&mut self, at: AccessSite, bytes: u32) -> Result<&mut [u8], AccessError> {
-        self.write_how(at, bytes, AccessProperties::WRITE).map(|(bytes, _)| bytes)
+    /// Writes bytes to memory, as a weak store, and records whether memory has changed.
+    pub(super) fn write(&mut self, at: AccessSite, new: &[u8]) -> Result<(), AccessError> {
+        let (bytes, _) = self.write_how(at, new.len() as u32, AccessProperties::WRITE, Some(new))?;
+        let is_changed = *bytes != *new;
+        bytes.iter_mut().zip(new).for_each(|(byte, new)| *byte = *new);
+        self.own.is_changed |= is_changed;
+        Ok(())
     }
 
     /// Returns the bytes of a write, for modification, and `true` if they belong to a buffer. `how`
-    /// describes the access for race detection.
-    pub(super) fn write_how(
+    /// describes the access for race detection, and `new` is the value of a weak store.
+    fn write_how(
         &mut self,
         at: AccessSite,
         bytes: u32,
         how: AccessProperties,
+        new: Option<&[u8]>,
     ) -> Result<(&mut [u8], bool), AccessError> {
         if let Some(place) = self.in_own(at, bytes)? {
-            return self.own.reach(place, at, bytes, how).map(|bytes| (bytes, false));
+            return self.own.reach(place, at, bytes, how, new).map(|bytes| (bytes, false));
         }
-        let Reached { buffer, range, meets, races } = self.in_buffer(at, bytes)?;
+        let Reached { buffer, range, meets, races } = reached(&mut self.buffers, &mut self.own, at, bytes)?;
         let Some(watch) = &mut buffer.watch else {
             return Err(AccessError::Trap(TrapKind::ReadOnly { address: at.address, param: buffer.param }));
         };
-        for (byte, writer, reader) in watch.entries(range.clone()) {
-            if !meets {
-                check(buffer.param, byte, at.who, *writer, true)?;
-                check(buffer.param, byte, at.who, *reader, false)?;
+        let keeps_value = new.is_some() && new == buffer.bytes.get().get(range.clone());
+        if meets {
+            watch.writers.get_mut(range.clone()).unwrap_or_default().fill(at.who.0);
+        } else if let Some(race) = watch.write(buffer.param, range.clone(), at.who, keeps_value)? {
+            if self.races == RaceCheck::Strict {
+                return Err(AccessError::Race(race));
             }
-            *writer = at.who.0;
+            self.same_value.entry(race.second.inst).or_insert(race);
         }
         if let Some(races) = races {
-            races.access(SharedLocation::Buffer(buffer.param as u32), range.start as u64, range.len(), touch(at, how));
+            let place = SharedLocation::Buffer(buffer.param as u32);
+            races.access(place, range.start as u64, range.len(), touch(at, how, keeps_value));
         }
         let bytes = match &mut buffer.bytes {
             Bytes::Given(bytes) => bytes.get_mut(range).unwrap_or(&mut []),
@@ -318,16 +339,6 @@ impl<'a> Memory<'a> {
     fn in_own(&self, at: AccessSite, bytes: u32) -> Result<Option<(Space, usize)>, AccessError> {
         aligned(at)?;
         self.own.find(at, bytes).transpose().map_err(AccessError::Trap)
-    }
-
-    /// Returns the buffer and the range of bytes of an access. Fails if the access is misaligned or out of bounds.
-    fn in_buffer(&mut self, at: AccessSite, bytes: u32) -> Result<Reached<'_, 'a>, AccessError> {
-        match find(&mut self.buffers, at, bytes) {
-            Some((buffer, range)) => {
-                Ok(Reached { buffer, range, meets: self.own.meets, races: self.own.races.as_mut() })
-            }
-            None => Err(AccessError::Trap(TrapKind::OutOfBounds { address: at.address, bytes })),
-        }
     }
 
     /// Returns the bytes of an access if they are readable, without recording a read.
@@ -373,6 +384,19 @@ fn aligned(AccessSite { address, align, .. }: AccessSite) -> Result<(), AccessEr
     match align > 1 && address % u64::from(align) != 0 {
         true => Err(AccessError::Trap(TrapKind::Misaligned { address, align })),
         false => Ok(()),
+    }
+}
+
+/// Returns the buffer and the range of bytes of an access. Fails if the access is out of bounds.
+fn reached<'m, 'a>(
+    buffers: &'m mut [Buffer<'a>],
+    own: &'m mut DeclaredMemory,
+    at: AccessSite,
+    bytes: u32,
+) -> Result<Reached<'m, 'a>, AccessError> {
+    match find(buffers, at, bytes) {
+        Some((buffer, range)) => Ok(Reached { buffer, range, meets: own.meets, races: own.races.as_mut() }),
+        None => Err(AccessError::Trap(TrapKind::OutOfBounds { address: at.address, bytes })),
     }
 }
 
@@ -448,18 +472,68 @@ fn check_disjoint(buffers: &[Buffer<'_>], param: usize, base: u64, len: usize) -
 }
 
 impl Watch {
-    /// Returns the number, the last writer and the first reader of each byte of a range.
-    fn entries(&mut self, range: Range<usize>) -> impl Iterator<Item = (usize, &mut u64, &mut u64)> {
-        let writers = self.writers.get_mut(range.clone()).unwrap_or(&mut []);
-        let readers = self.readers.get_mut(range.clone()).unwrap_or(&mut []);
-        range.zip(writers.iter_mut().zip(readers)).map(|(byte, (writer, reader))| (byte, writer, reader))
+    /// Records that an item reads a range of bytes. Unless items cooperate (`meets`), fails if
+    /// another item has written one of the bytes.
+    fn read(&mut self, param: usize, range: Range<usize>, who: ItemInst, meets: bool) -> Result<(), AccessError> {
+        let writers = self.writers.get(range.clone()).unwrap_or_default();
+        let readers = self.readers.get_mut(range.clone()).unwrap_or_default();
+        for (byte, (&writer, reader)) in range.zip(writers.iter().zip(readers)) {
+            let earlier = self.earlier.get(byte).copied().unwrap_or(ItemInst::NOBODY);
+            if !meets && let Some(first) = [writer, earlier].into_iter().find(|&first| is_of_other(first, who)) {
+                return Err(AccessError::Race(race(param, byte, ItemInst(first).access(true), who.access(false))));
+            }
+            if *reader == ItemInst::NOBODY {
+                *reader = who.0;
+            }
+        }
+        Ok(())
+    }
+
+    /// Records that an item writes a range of bytes. `keeps_value` is `true` if the item writes the
+    /// value that memory has already. Returns a same-value race with another item. Fails if there is
+    /// another race.
+    fn write(
+        &mut self,
+        param: usize,
+        range: Range<usize>,
+        who: ItemInst,
+        keeps_value: bool,
+    ) -> Result<Option<cooperative::Race>, AccessError> {
+        let mut same_value = None;
+        let (bytes, readers) = (self.writers.len(), self.readers.get(range.clone()).unwrap_or_default());
+        let writers = self.writers.get_mut(range.clone()).unwrap_or_default();
+        for (byte, (writer, &reader)) in range.zip(writers.iter_mut().zip(readers)) {
+            let last = std::mem::replace(writer, who.0);
+            let earlier = self.earlier.get(byte).copied().unwrap_or(ItemInst::NOBODY);
+            for first in [last, earlier].into_iter().filter(|&first| is_of_other(first, who)) {
+                let found = race(param, byte, ItemInst(first).access(true), who.access(true));
+                if !keeps_value || first as u32 != who.0 as u32 {
+                    return Err(AccessError::Race(found));
+                }
+                same_value.get_or_insert(cooperative::Race { is_same_value: true, ..found });
+            }
+            if is_of_other(reader, who) {
+                let first = ItemInst(reader).access(false);
+                return Err(AccessError::Race(race(param, byte, first, who.access(true))));
+            }
+            if last != ItemInst::NOBODY && (last != who.0 || !keeps_value) {
+                let differs = !keeps_value || last as u32 != who.0 as u32;
+                self.earlier.resize(bytes, ItemInst::NOBODY);
+                if let Some(earlier) = self.earlier.get_mut(byte) {
+                    *earlier = last | if differs { ItemInst::DIFFERS } else { 0 };
+                }
+            }
+        }
+        Ok(same_value)
     }
 }
 
-/// Fails if another item has accessed the byte before. `before` is that item with its instruction, or zero.
-fn check(param: usize, byte: usize, who: ItemInst, before: u64, wrote: bool) -> Result<(), AccessError> {
-    if before == ItemInst::NOBODY || ItemInst(before).item() == who.item() {
-        return Ok(());
-    }
-    Err(AccessError::Race { param, offset: byte as u64, before: ItemInst(before), wrote })
+/// Returns `true` if an access is by another item. `first` is that access, or zero.
+fn is_of_other(first: u64, who: ItemInst) -> bool {
+    first != ItemInst::NOBODY && ItemInst(first).item() != who.item()
+}
+
+fn race(param: usize, byte: usize, first: RacingAccess, second: RacingAccess) -> cooperative::Race {
+    let place = SharedLocation::Buffer(param as u32);
+    cooperative::Race { place, offset: byte as u64, first, second, is_async_copy: false, is_same_value: false }
 }

@@ -27,7 +27,7 @@ mod streams;
 pub use declared_memory::{array_space, space_of};
 pub use lanes::{pack, unpack};
 pub use launch::{Access, Arg, ArgError, DEFAULT_BUDGET, Fault, IntrinsicFn, Intrinsics, Launch, Race, Trap, TrapKind};
-pub use memory::Writers;
+pub use memory::Evaluated;
 pub use observe::{Accessed, Observer};
 pub use ops::{Operand, fold};
 pub use prepared::Prepared;

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::ReservedValue;
-use halfbyte_abi::cooperative::{Branch, SUBGROUP, SharedLocation, SyncOp, post_dominators};
+use halfbyte_abi::cooperative::{self, Branch, RacingAccess, SUBGROUP, SyncOp, post_dominators};
 use halfbyte_abi::{Exceeded, ShapeError, Type};
 use smallvec::SmallVec;
 
@@ -17,7 +17,7 @@ use crate::eval::contract::{Product, product};
 use crate::eval::declared_memory::{AccessProperties, DeclaredMemory, is_cooperative};
 use crate::eval::lanes::unpack;
 use crate::eval::launch::{Access, Arg, ArgError, Fault, IntrinsicFn, Launch, Race, Trap, TrapKind};
-use crate::eval::memory::{AccessError, AccessSite, ItemInst, Memory, Writers};
+use crate::eval::memory::{AccessError, AccessSite, Evaluated, ItemInst, Memory};
 use crate::eval::observe::{Accessed, Observer};
 use crate::eval::ops::{Operand, fold, fold_sum};
 use crate::eval::place::place;
@@ -91,6 +91,9 @@ impl FrameSlot {
 
 pub(super) struct PreparedInst {
     pub(super) inst: Inst,
+    /// The instruction that stands for this one in race detection. The stores that are copies of one
+    /// store in the source text, such as those of an inlined function, have the same one.
+    location: Inst,
     pub(super) op: Op,
     pub(super) attr: Attr,
     /// Scheduling behaviour of the instruction.
@@ -181,6 +184,13 @@ impl<'k> Prepared<'k> {
             }
             prepared.blocks.push(start..prepared.steps.len());
         }
+        let mut stores: BTreeMap<(u32, u32), Inst> = BTreeMap::new();
+        for step in prepared.steps.iter_mut().filter(|step| step.op == Op::Store) {
+            let Span { start, end } = kernel.insts[step.inst].span;
+            if end != 0 {
+                step.location = *stores.entry((start, end)).or_insert(step.inst);
+            }
+        }
         prepared
     }
 
@@ -225,6 +235,7 @@ impl<'k> Prepared<'k> {
         }
         self.steps.push(PreparedInst {
             inst,
+            location: inst,
             op: data.op,
             attr: data.attr,
             turn: if self.meets { ScheduleAction::at(data.op) } else { ScheduleAction::Goes },
@@ -252,12 +263,12 @@ impl<'k> Prepared<'k> {
         self.run_watched(launch, args).map(drop)
     }
 
-    /// Runs all items in order, and returns the item that wrote each byte.
+    /// Runs all items in order. Returns the item that wrote each byte, and the races that are no errors.
     ///
     /// # Errors
     ///
     /// See [`run`](Prepared::run).
-    pub fn run_watched(&self, launch: &Launch<'_>, args: &mut [Arg<'_>]) -> Result<Writers, Fault> {
+    pub fn run_watched(&self, launch: &Launch<'_>, args: &mut [Arg<'_>]) -> Result<Evaluated, Fault> {
         self.run_observed(launch, args, &mut ())
     }
 
@@ -271,7 +282,7 @@ impl<'k> Prepared<'k> {
         launch: &Launch<'_>,
         args: &mut [Arg<'_>],
         observer: &mut O,
-    ) -> Result<Writers, Fault> {
+    ) -> Result<Evaluated, Fault> {
         let items = launch.shape.items().map_err(ArgError::from)?;
         if self.kernel.packing.is_some() && !launch.shape.is_along_x() {
             return Err(ArgError::from(ShapeError::Axes(launch.shape)).into());
@@ -303,7 +314,7 @@ impl<'k> Prepared<'k> {
             code: self,
             launch,
             items,
-            memory: Memory::bind(self.kernel, args, own)?,
+            memory: Memory::bind(self.kernel, args, own, launch.races)?,
             streams,
             frame,
             moved: Vec::new(),
@@ -321,7 +332,8 @@ impl<'k> Prepared<'k> {
             false => (0..items.div_ceil(in_group)).try_for_each(|group| machine.group(group))?,
         }
         machine.spend()?;
-        Ok(machine.memory.into_writers())
+        let same_value = machine.memory.same_value().map(|race| machine.race(race)).collect();
+        Ok(Evaluated::new(machine.memory, same_value))
     }
 
     /// Creates the memory of the arrays that the kernel declares.
@@ -334,7 +346,7 @@ impl<'k> Prepared<'k> {
         if self.meets {
             shape.check_gpu()?;
         }
-        Ok(DeclaredMemory::new(self.kernel, size, shape.shared, launch.watch))
+        Ok(DeclaredMemory::new(self.kernel, size, shape.shared, launch.races))
     }
 
     fn resolve<'a>(&'a self, launch: &Launch<'a>) -> BTreeMap<Inst, Result<IntrinsicFn<'a>, String>> {
@@ -573,7 +585,7 @@ impl<O: Observer> Machine<'_, O> {
                 let lanes = value.lanes(&self.frame);
                 let stored = match &mut self.streams {
                     Some(streams) => streams.store(at, value.ty, lanes),
-                    None => self.memory.store(at, value.ty, AccessProperties::WRITE, lanes),
+                    None => self.memory.store(at, value.ty, lanes),
                 };
                 stored.map_err(|refusal| self.refused_at(self.access(item, step.inst, true), at, refusal))?;
                 if O::IS_ACTIVE {
@@ -642,7 +654,7 @@ impl<O: Observer> Machine<'_, O> {
         let operands = self.code.operands(step);
         let lane = |n: usize| operands.get(n).map_or(0, |slot| slot.lane(&self.frame));
         AccessSite {
-            who: ItemInst::new(item, step.inst),
+            who: ItemInst::new(item, step.location),
             address: lane(base)
                 .wrapping_add(mem.scaled(lane(base + 1) as u32))
                 .wrapping_add_signed(i64::from(mem.offset)),
@@ -686,10 +698,17 @@ impl<O: Observer> Machine<'_, O> {
         let Access { item, inst, span, .. } = access;
         match refusal {
             AccessError::Trap(kind) => Fault::Trap(Trap { item, inst, span, kind }),
-            AccessError::Race { param, offset, before, wrote: write } => {
-                let first = Access { item: before.item(), inst: before.inst(), span: self.span(before.inst()), write };
-                Fault::Race(Race { place: SharedLocation::Buffer(param as u32), offset, first, second: access })
-            }
+            AccessError::Race(race) => Fault::Race(self.race(&race)),
         }
+    }
+
+    /// Adds the source spans of the two accesses to a race.
+    pub(super) fn race(&self, race: &cooperative::Race) -> Race {
+        let cooperative::Race { place, offset, first, second, is_same_value, .. } = *race;
+        let side = |RacingAccess { item, inst, writes: write }| {
+            let inst = Inst::from_u32(inst);
+            Access { item, inst, span: self.span(inst), write }
+        };
+        Race { place, offset, first: side(first), second: side(second), is_same_value }
     }
 }

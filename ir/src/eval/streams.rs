@@ -422,19 +422,23 @@ impl<'k> Streams<'k> {
         let bytes = site.stream.bytes.clamp(1, MAX_ELEMENT as u32);
         let done = match site.write {
             false => memory.read(at, bytes).map(drop),
-            true => memory.write(at, bytes).map(|place| match window {
-                None => {
-                    for (to, from) in place.iter_mut().zip(element.wrapping_mul(bytes)..) {
-                        *to = site.written.get(from);
+            true => {
+                let stored: SmallVec<[u8; MAX_ELEMENT]> = match window {
+                    None => (0..bytes)
+                        .map(|byte| site.written.get(element.wrapping_mul(bytes).wrapping_add(byte)))
+                        .collect(),
+                    Some(window) => {
+                        let held = memory.peek(at, bytes).unwrap_or_default();
+                        let first = address.wrapping_sub(window.base) as u32;
+                        let byte = |byte: u32| {
+                            let stored = window.stored.get(&first.wrapping_add(byte));
+                            stored.or(held.get(byte as usize)).copied().unwrap_or(0)
+                        };
+                        (0..bytes).map(byte).collect()
                     }
-                }
-                Some(window) => {
-                    let first = address.wrapping_sub(window.base) as u32;
-                    for (to, from) in place.iter_mut().zip(first..) {
-                        *to = window.stored.get(&from).copied().unwrap_or(*to);
-                    }
-                }
-            }),
+                };
+                memory.write(at, &stored)
+            }
         };
         let Site { inst, write, stream, .. } = *site;
         done.map_err(|refusal| Failure { item, inst, span: stream.site, write, refusal })

@@ -189,6 +189,30 @@ impl Ty {
 }
 
 impl OperandKind {
+    /// Returns the type of the values in the registers of an operand, in an instruction with the modifiers `words`.
+    /// Returns `None` if the kind of operand does not determine it. A register of a fragment holds packed elements.
+    pub fn value_type(self, words: &[Token]) -> Option<Type> {
+        match self {
+            OperandKind::Register(ty)
+            | OperandKind::Value(ty)
+            | OperandKind::WithPredicate { ty, .. }
+            | OperandKind::Vector(ty, _)
+            | OperandKind::Elements(ty)
+            | OperandKind::Part { ty, .. }
+            | OperandKind::Parts(ty) => Some(ty.resolve(words).0),
+            OperandKind::Fragment(_) => Some(match Ty::Named(0).resolve(words).0 {
+                Type::F16 => Type::F16x2,
+                Type::Bf16 => Type::Bf16x2,
+                Type::U8 => Type::U8x4,
+                Type::S8 => Type::S8x4,
+                Type::E4m3 => Type::E4m3x4,
+                Type::E5m2 => Type::E5m2x4,
+                ty => ty,
+            }),
+            _ => None,
+        }
+    }
+
     /// Returns `true` if `operand` is valid for this kind, in an instruction with the modifiers
     /// `words`. `types` returns the type of a register.
     pub fn admits(

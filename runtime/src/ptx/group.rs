@@ -2,7 +2,7 @@
 
 use arrayvec::ArrayVec;
 use halfbyte_abi::Shape;
-use halfbyte_abi::cooperative::{Race, RaceDetector, SUBGROUP, SubgroupOp, SyncOp};
+use halfbyte_abi::cooperative::{Race, RaceDetector, SUBGROUP, SharedLocation, SubgroupOp, SyncOp};
 use halfbyte_isa::halu::concrete::Concrete;
 use halfbyte_isa::ptx::Reg;
 use halfbyte_isa::ptx::meaning::{self, Location, Reader};
@@ -154,11 +154,7 @@ impl meaning::Warp for Warp<'_, '_, '_> {
     fn store(&mut self, lane: u32, place: Location<u32>, bytes: &[u8]) -> Result<(), Self::Fault> {
         let (memory, by) = self.of_lane(lane);
         let fault = |kind| (lane, Fault { address: by.address, kind });
-        let held = memory.store(place, bytes.len(), by).map_err(fault)?;
-        let is_changed = held != bytes;
-        held.iter_mut().zip(bytes).for_each(|(held, byte)| *held = *byte);
-        memory.is_changed |= is_changed;
-        Ok(())
+        memory.store(place, bytes, by).map_err(fault)
     }
 }
 
@@ -189,7 +185,8 @@ pub(super) fn run_group(
     let mut block = Block { program, shape, first, memory, budget, work };
     group::run_group(&mut block, &mut slots, schedule).map_err(|(number, halt)| (first + number, halt))?;
     if let Some(race) = memory.races.as_ref().and_then(|races| races.found()) {
-        return Err(race_of(race, shape));
+        let (item, fault) = race_of(race, shape);
+        return Err((item, Halt::Fault(fault)));
     }
     let mut stats = ItemStats::default();
     for slot in &slots {
@@ -200,13 +197,11 @@ pub(super) fn run_group(
 }
 
 /// Converts a race to a fault of the item that made the second of the two accesses.
-pub(super) fn race_of(race: &Race, shape: &Shape) -> (u32, Halt) {
-    let Race { place, offset, first, second, is_async_copy: is_under_way } = *race;
+pub(super) fn race_of(race: &Race, shape: &Shape) -> (u32, Fault) {
+    let Race { place, offset, first, second, is_async_copy, is_same_value } = *race;
     let (space, address) = match place {
-        halfbyte_abi::cooperative::SharedLocation::Shared => (Space::Shared, offset),
-        halfbyte_abi::cooperative::SharedLocation::Buffer(number) => {
-            (Space::Global, halfbyte_abi::buffer_base(number as usize) + offset)
-        }
+        SharedLocation::Shared => (Space::Shared, offset),
+        SharedLocation::Buffer(number) => (Space::Global, halfbyte_abi::buffer_base(number as usize) + offset),
     };
     let access = if second.writes { Access::Store } else { Access::Load };
     let other = ConflictingAccess {
@@ -214,8 +209,9 @@ pub(super) fn race_of(race: &Race, shape: &Shape) -> (u32, Halt) {
         address: first.inst as usize,
         loc: None,
         is_written: first.writes,
-        is_under_way,
+        is_under_way: is_async_copy,
+        is_same_value,
     };
     let kind = TrapKind::Race { access, space, address, other };
-    (second.item, Halt::Fault(Fault { address: second.inst as usize, kind }))
+    (second.item, Fault { address: second.inst as usize, kind })
 }

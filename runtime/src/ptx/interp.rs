@@ -16,10 +16,12 @@ use smallvec::SmallVec;
 
 use super::memory::{AccessOrigin, Memory};
 use super::print::{self, Print, Values};
+use super::trace::{Executed, Outcome};
 use super::uninitialised::{self, Undefined};
 use halfbyte_abi::Work;
 use halfbyte_isa::ptx::program::{Callable, FunctionBody, Program};
 use halfbyte_isa::ptx::special;
+use halfbyte_isa::row::OperandRole;
 use halfbyte_isa::trap::{Fault, Halt, TrapKind};
 
 /// The position of a work item in its launch.
@@ -193,6 +195,8 @@ pub(super) struct Thread<'p> {
     /// The stack frames of the callers of the running body, outermost first.
     waiting: Vec<Frame<'p>>,
     pub stats: ItemStats,
+    /// `true` if a collective operation has completed since the thread last ran.
+    is_resumed: bool,
 }
 
 /// For each stack frame, the index of its next instruction and its register values.
@@ -225,7 +229,7 @@ impl<'p> Thread<'p> {
         memory.stack.clear();
         registers.clear(&program.kernel, memory.races.is_some());
         let frame = enter(&program.kernel, None, registers, memory).map_err(|kind| Fault { address: 0, kind })?;
-        Ok(Thread { frame, waiting: Vec::new(), stats: ItemStats::default() })
+        Ok(Thread { frame, waiting: Vec::new(), stats: ItemStats::default(), is_resumed: false })
     }
 
     /// Returns the kernel's registers, so that the next item can reuse their allocation.
@@ -247,6 +251,50 @@ impl<'p> Thread<'p> {
     pub(super) fn resume(&mut self, results: &[(Reg, u64)]) {
         results.iter().for_each(|&(reg, value)| self.set(reg, value));
         self.frame.next += 1;
+        self.is_resumed = true;
+    }
+
+    /// Reports the instruction with index `next` of the running body to the tracer, if the item is traced.
+    fn trace(&self, program: &Program<'p>, memory: &mut Memory<'_>, next: usize, outcome: Outcome) {
+        let (Frame { code, registers, .. }, depth) = (&self.frame, self.waiting.len());
+        let Some(inst) = code.body.insts.get(next).filter(|_| memory.is_traced()) else { return };
+        let register = |reg: Reg| {
+            let declared = if reg == Reg::CARRY { Some(&Type::Pred) } else { code.types.get(reg.0 as usize) };
+            let name = code.body.registers.name(reg).unwrap_or_default();
+            (name, declared.copied().unwrap_or(Type::B64), registers.get(reg))
+        };
+        let executed = Executed { inst, address: code.first + next, depth, outcome };
+        memory.trace_step(program, executed, register);
+    }
+
+    /// Returns the outcome of an executed instruction for the trace. Returns `None` if the
+    /// instruction is only complete after other items have run, or has reported itself.
+    fn outcome(&self, program: &Program<'p>, memory: &Memory<'_>, inst: &Inst, next: Next<u32>) -> Option<Outcome> {
+        let loc = |frame: &Frame<'_>, next: usize| memory.loc(frame.code.first + next);
+        let is_off = inst.guard.is_some_and(|guard| (self.frame.registers.get(guard.reg) == 0) != guard.not);
+        Some(match next {
+            Next::Fall if is_off => Outcome::Skipped,
+            Next::Fall => Outcome::Next,
+            Next::Branch(_) | Next::Indexed { .. } => match target(&self.frame, next) {
+                Ok(target) => Outcome::Branch(loc(&self.frame, target)),
+                Err(_) => Outcome::Trap,
+            },
+            Next::Call(called) => match callee(program, &self.frame, called) {
+                Ok(number) => {
+                    let function = program.entry.functions.get(number as usize);
+                    Outcome::Call(function.map_or_else(String::new, |function| function.name.clone()))
+                }
+                Err(_) => Outcome::Trap,
+            },
+            Next::Return => match self.waiting.last() {
+                Some(caller) => Outcome::Return(loc(caller, caller.next)),
+                None => Outcome::End,
+            },
+            Next::Exit => Outcome::End,
+            Next::Trap => Outcome::Trap,
+            Next::Collective if has_results(inst) => return None,
+            Next::Collective => Outcome::Wait,
+        })
     }
 
     /// Returns the state, without memory, that determines how the thread continues.
@@ -272,6 +320,12 @@ impl<'p> Thread<'p> {
         budget: u64,
         work: &mut Work<'_>,
     ) -> Result<Stop, Halt> {
+        if std::mem::take(&mut self.is_resumed) && memory.is_traced() {
+            let last = self.frame.next.wrapping_sub(1);
+            if self.frame.code.body.insts.get(last).is_some_and(has_results) {
+                self.trace(program, memory, last, Outcome::Next);
+            }
+        }
         loop {
             let inst = self.frame.code.body.insts.get(self.frame.next);
             let address = self.address();
@@ -285,8 +339,17 @@ impl<'p> Thread<'p> {
                     if let Some(races) = &mut memory.races {
                         races.reach(item_number, address as u32, depth);
                     }
-                    let next =
-                        step(inst, item, address, self.stats.instructions, &mut self.frame, memory).map_err(fault)?;
+                    let stepped = step(inst, item, address, self.stats.instructions, &mut self.frame, memory);
+                    if memory.is_traced() {
+                        let outcome = match &stepped {
+                            Ok(next) => self.outcome(program, memory, inst, *next),
+                            Err(_) => Some(Outcome::Trap),
+                        };
+                        if let Some(outcome) = outcome {
+                            self.trace(program, memory, self.frame.next, outcome);
+                        }
+                    }
+                    let next = stepped.map_err(fault)?;
                     if let (Some(races), Some(join)) = (&mut memory.races, self.frame.code.join_of(self.frame.next)) {
                         let join = join.map(|join| (self.frame.code.first + join) as u32);
                         races.branch(
@@ -331,6 +394,9 @@ impl<'p> Thread<'p> {
                     let Some(outer) = self.waiting.pop() else { return Ok(Stop::End) };
                     let inner = std::mem::replace(&mut self.frame, outer);
                     give_results(&inner, &mut self.frame, memory);
+                    if memory.is_traced() && self.frame.code.body.insts.get(self.frame.next).is_some_and(has_results) {
+                        self.trace(program, memory, self.frame.next, Outcome::Next);
+                    }
                     memory.stack.truncate(inner.before);
                     memory.stack.leave();
                     self.frame.registers.carry = 0;
@@ -367,6 +433,10 @@ impl<'p> Thread<'p> {
             Callable::Builtin(builtin) => {
                 let result = do_builtin(*builtin, &values, &self.frame, memory)?;
                 give_result(result, &mut self.frame, memory);
+                memory.forget_accesses();
+                if has_results(inst) {
+                    self.trace(program, memory, self.frame.next, Outcome::Next);
+                }
                 self.frame.next += 1;
             }
             Callable::Code(code, passed) => {
@@ -383,6 +453,11 @@ impl<'p> Thread<'p> {
         }
         Ok(())
     }
+}
+
+/// Returns `true` if an instruction writes registers, or if all lanes of a warp execute it together.
+fn has_results(inst: &Inst) -> bool {
+    inst.is_warp_level() || inst.registers().any(|(role, _)| role != OperandRole::Use)
 }
 
 /// Creates the stack frame for a body.
@@ -603,15 +678,11 @@ fn step(
         }
         Some(Access::Store { place, element, data }) => {
             let size = element.bits() as usize / 8;
-            let bytes = memory.store(in_frame(place, frame), size * data.len(), by())?;
-            let mut is_changed = false;
-            for (bytes, value) in bytes.chunks_exact_mut(size).zip(data) {
-                let value = whole(value).to_le_bytes();
-                let value = value.split_at(size).0;
-                is_changed |= bytes != value;
-                bytes.copy_from_slice(value);
+            let mut bytes: SmallVec<[u8; 32]> = SmallVec::new();
+            for value in data {
+                bytes.extend_from_slice(whole(value).to_le_bytes().split_at(size).0);
             }
-            memory.is_changed |= is_changed;
+            memory.store(in_frame(place, frame), &bytes, by())?;
         }
         Some(Access::Atomic { place, element, operands, into }) => {
             let size = element.bits() as usize / 8;

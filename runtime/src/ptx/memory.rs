@@ -9,6 +9,7 @@ use halfbyte_isa::ptx::types::Space as VariableSpace;
 
 use super::print::Print;
 use super::stack::Stack;
+use super::trace::Tracer;
 use halfbyte_isa::buffers::{Buffers, range, range_mut};
 use halfbyte_isa::trap::{Access, Near, Space, TrapKind};
 use halfbyte_native::host::{Found, HostMemory};
@@ -48,6 +49,8 @@ pub(super) struct Memory<'a> {
     pub is_changed: bool,
     /// Receiver of the kernels' `vprintf` output.
     pub print: Option<Print<'a>>,
+    /// Recorder of the trace of one item, if any.
+    pub tracer: Option<Tracer<'a>>,
 }
 
 /// The memory space that a trap at a parameter reports: constant bank 0.
@@ -62,9 +65,22 @@ pub(super) struct AccessOrigin {
     pub strong: Option<Strength>,
 }
 
+/// The effect of an access, for race detection.
+#[derive(Clone, Copy)]
+struct AccessKind {
+    reads: bool,
+    writes: bool,
+    /// `true` for a store of the value that the memory has already.
+    keeps_value: bool,
+}
+
+impl AccessKind {
+    const LOAD: AccessKind = AccessKind { reads: true, writes: false, keeps_value: false };
+}
+
 /// An address in a known memory space.
 #[derive(Clone, Copy)]
-enum ResolvedAddress {
+pub(super) enum ResolvedAddress {
     Global(u64),
     Local(u64),
     Shared(u64),
@@ -96,6 +112,7 @@ impl<'a> Memory<'a> {
             item: 0,
             is_changed: false,
             print: None,
+            tracer: None,
         }
     }
 }
@@ -111,6 +128,7 @@ impl<'a> Memory<'a> {
     /// Loads `count` bytes from a location.
     pub(super) fn load(&mut self, place: Location<u32>, count: usize, by: AccessOrigin) -> Result<&[u8], TrapKind> {
         let at = self.at(Access::Load, place, count)?;
+        self.trace_access(at, count, [true, false]);
         let out_of_bounds = |space, address| outside(Access::Load, space, address, count);
         match at {
             // The loader has checked the offsets of parameter accesses.
@@ -125,11 +143,12 @@ impl<'a> Memory<'a> {
             ResolvedAddress::Shared(address) => {
                 self.in_shared(Access::Load, address, count)?;
                 self.are_initialised(address, count)?;
-                self.note(SharedLocation::Shared, address, count, by, [true, false]);
+                self.note(at, count, by, AccessKind::LOAD);
                 Ok(range(&self.shared, address, count).unwrap_or_default())
             }
             ResolvedAddress::Global(address) => {
-                self.in_global(Access::Load, address, count, by, [true, false])?;
+                self.in_global(Access::Load, address, count)?;
+                self.note(at, count, by, AccessKind::LOAD);
                 match self.host_of(address) {
                     // SAFETY: `in_global` has checked that these bytes may be accessed.
                     Some(host) => Ok(unsafe { host.get(address, count) }),
@@ -139,31 +158,32 @@ impl<'a> Memory<'a> {
         }
     }
 
-    /// Returns the `count` bytes at a location for writing, after a check of the access.
-    pub(super) fn store(
-        &mut self,
-        place: Location<u32>,
-        count: usize,
-        by: AccessOrigin,
-    ) -> Result<&mut [u8], TrapKind> {
-        match self.at(Access::Store, place, count)? {
-            ResolvedAddress::Shared(address) => {
-                self.in_shared(Access::Store, address, count)?;
-                self.note(SharedLocation::Shared, address, count, by, [false, true]);
-                Ok(range_mut(&mut self.shared, address, count).unwrap_or_default())
-            }
-            ResolvedAddress::Global(address) => {
-                self.in_global(Access::Store, address, count, by, [false, true])?;
-                Ok(self.global_mut(address, count))
-            }
-            ResolvedAddress::Local(address) => {
-                let outside = outside(Access::Store, Space::Local, address, count);
-                self.stack.get_mut(address, count).ok_or(outside)
-            }
+    /// Stores bytes at a location.
+    pub(super) fn store(&mut self, place: Location<u32>, bytes: &[u8], by: AccessOrigin) -> Result<(), TrapKind> {
+        let at = self.check_store(place, bytes.len())?;
+        self.trace_access(at, bytes.len(), [false, true]);
+        let keeps_value = self.bytes_mut(at, bytes.len()) == bytes;
+        self.note(at, bytes.len(), by, AccessKind { reads: false, writes: true, keeps_value });
+        if !keeps_value {
+            self.bytes_mut(at, bytes.len()).copy_from_slice(bytes);
+            self.is_changed = true;
+        }
+        Ok(())
+    }
+
+    /// Checks a store to a location.
+    pub(super) fn check_store(&self, place: Location<u32>, count: usize) -> Result<ResolvedAddress, TrapKind> {
+        let at = self.at(Access::Store, place, count)?;
+        match at {
+            ResolvedAddress::Shared(address) => self.in_shared(Access::Store, address, count)?,
+            ResolvedAddress::Global(address) => self.in_global(Access::Store, address, count)?,
+            ResolvedAddress::Local(address) if self.stack.get(address, count).is_some() => {}
+            ResolvedAddress::Local(address) => return Err(outside(Access::Store, Space::Local, address, count)),
             ResolvedAddress::Parameter(_, address) | ResolvedAddress::Param(address) => {
-                Err(outside(Access::Store, PARAM, address, count))
+                return Err(outside(Access::Store, PARAM, address, count));
             }
         }
+        Ok(at)
     }
 
     /// Returns the bytes at a location for an atomic operation. `reads` is `false` if the operation
@@ -175,23 +195,28 @@ impl<'a> Memory<'a> {
         by: AccessOrigin,
         reads: bool,
     ) -> Result<&mut [u8], TrapKind> {
-        match self.at(Access::Store, place, count)? {
-            ResolvedAddress::Shared(address) => {
-                self.in_shared(Access::Store, address, count)?;
-                if reads {
-                    self.are_initialised(address, count)?;
-                }
-                self.note(SharedLocation::Shared, address, count, by, [true, true]);
-                Ok(range_mut(&mut self.shared, address, count).unwrap_or_default())
-            }
-            ResolvedAddress::Global(address) => {
-                self.in_global(Access::Store, address, count, by, [true, true])?;
-                Ok(self.global_mut(address, count))
-            }
-            ResolvedAddress::Local(address) => Err(outside(Access::Store, Space::Local, address, count)),
-            ResolvedAddress::Parameter(_, address) | ResolvedAddress::Param(address) => {
-                Err(outside(Access::Store, PARAM, address, count))
-            }
+        let at = self.check_store(place, count)?;
+        match at {
+            ResolvedAddress::Shared(address) if reads => self.are_initialised(address, count)?,
+            ResolvedAddress::Local(address) => return Err(outside(Access::Store, Space::Local, address, count)),
+            _ => {}
+        }
+        self.trace_access(at, count, [reads, true]);
+        self.note(at, count, by, AccessKind { reads: true, writes: true, keeps_value: false });
+        Ok(self.bytes_mut(at, count))
+    }
+
+    /// Returns bytes in memory for writing. The caller has checked the access.
+    fn bytes_mut(&mut self, at: ResolvedAddress, count: usize) -> &mut [u8] {
+        match at {
+            ResolvedAddress::Shared(address) => range_mut(&mut self.shared, address, count).unwrap_or_default(),
+            ResolvedAddress::Global(address) => match self.host_of(address) {
+                // SAFETY: `in_global` has checked that these bytes may be accessed.
+                Some(host) => unsafe { host.get_mut(address, count) },
+                None => self.buffers.get_mut(address, count).unwrap_or_default(),
+            },
+            ResolvedAddress::Local(address) => self.stack.get_mut(address, count).unwrap_or_default(),
+            ResolvedAddress::Parameter(..) | ResolvedAddress::Param(_) => &mut [],
         }
     }
 
@@ -237,21 +262,13 @@ impl<'a> Memory<'a> {
         if taken >= bytes {
             copied.copy_from_slice(self.load(from, bytes, AccessOrigin::default())?);
         }
-        self.put(to, &copied)?;
+        self.store(to, &copied, AccessOrigin::default())?;
         if taken < bytes {
             for number in 0..taken as i32 {
                 let byte = *self.load(from.plus(number), 1, AccessOrigin::default())?.first().unwrap_or(&0);
-                self.put(to.plus(number), &[byte])?;
+                self.store(to.plus(number), &[byte], AccessOrigin::default())?;
             }
         }
-        Ok(())
-    }
-
-    fn put(&mut self, to: Location<u32>, bytes: &[u8]) -> Result<(), TrapKind> {
-        let there = self.store(to, bytes.len(), AccessOrigin::default())?;
-        let is_changed = there != bytes;
-        there.copy_from_slice(bytes);
-        self.is_changed |= is_changed;
         Ok(())
     }
 
@@ -261,15 +278,6 @@ impl<'a> Memory<'a> {
         let slot = buffer_slot(address);
         let is_variable = || slot.is_some() && self.variables.iter().any(|bound| buffer_slot(bound.address) == slot);
         self.host.filter(|_| !is_variable())
-    }
-
-    /// Returns bytes of global memory for writing. The caller has checked the access.
-    fn global_mut(&mut self, address: u64, count: usize) -> &mut [u8] {
-        match self.host_of(address) {
-            // SAFETY: `in_global` has checked that these bytes may be accessed.
-            Some(host) => unsafe { host.get_mut(address, count) },
-            None => self.buffers.get_mut(address, count).unwrap_or_default(),
-        }
     }
 
     /// Checks that an access to shared memory is in bounds.
@@ -289,15 +297,8 @@ impl<'a> Memory<'a> {
         }
     }
 
-    /// Checks an access to global memory, and reports it to the race detector.
-    fn in_global(
-        &mut self,
-        access: Access,
-        address: u64,
-        count: usize,
-        by: AccessOrigin,
-        how: [bool; 2],
-    ) -> Result<(), TrapKind> {
+    /// Checks an access to global memory.
+    fn in_global(&self, access: Access, address: u64, count: usize) -> Result<(), TrapKind> {
         if let Some(host) = self.host_of(address) {
             return if host.allows(&self.found, address, count) {
                 Ok(())
@@ -308,23 +309,24 @@ impl<'a> Memory<'a> {
         if !self.buffers.permits(access, address, count) {
             return Err(self.buffers.trap_of_access(access, address, count));
         }
-        if let (Some((buffer, offset)), true) = (buffer_of(address), self.races.is_some()) {
-            self.note(SharedLocation::Buffer(buffer as u32), offset, count, by, how);
-        }
         Ok(())
     }
 
     /// Reports an access to the race detector, if any.
-    fn note(&mut self, place: SharedLocation, offset: u64, count: usize, by: AccessOrigin, [reads, writes]: [bool; 2]) {
-        if let Some(races) = &mut self.races {
-            let AccessOrigin { address, strong } = by;
-            races.access(
-                place,
-                offset,
-                count,
-                AccessInfo { item: self.item, inst: address as u32, writes, reads, strong },
-            );
-        }
+    fn note(&mut self, at: ResolvedAddress, count: usize, by: AccessOrigin, how: AccessKind) {
+        let Some(races) = &mut self.races else { return };
+        let found = match at {
+            ResolvedAddress::Shared(offset) => Some((SharedLocation::Shared, offset)),
+            ResolvedAddress::Global(address) => {
+                buffer_of(address).map(|(buffer, offset)| (SharedLocation::Buffer(buffer as u32), offset))
+            }
+            ResolvedAddress::Local(_) | ResolvedAddress::Param(_) | ResolvedAddress::Parameter(..) => None,
+        };
+        let Some((place, offset)) = found else { return };
+        let (AccessOrigin { address, strong }, AccessKind { reads, writes, keeps_value }) = (by, how);
+        let keeps_value = keeps_value && strong.is_none();
+        let touch = AccessInfo { item: self.item, inst: address as u32, writes, reads, strong, keeps_value };
+        races.access(place, offset, count, touch);
     }
 
     /// Reads the NUL-terminated string at a generic address. The string also ends at the end of the
@@ -346,7 +348,7 @@ impl<'a> Memory<'a> {
     }
 
     /// Returns the `count` bytes at an address in parameter memory.
-    fn at_param(&self, address: u64, count: usize) -> Option<&[u8]> {
+    pub(super) fn at_param(&self, address: u64, count: usize) -> Option<&[u8]> {
         let after = self.param_places.partition_point(|&place| place <= address);
         let number = after.checked_sub(1)?;
         range(self.params.get(number)?, address - self.param_places.get(number)?, count)

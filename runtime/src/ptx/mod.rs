@@ -17,10 +17,12 @@ mod memory;
 mod native;
 mod print;
 mod stack;
+mod trace;
 mod uninitialised;
 mod variables;
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::mem::take;
 use std::sync::Arc;
 
@@ -48,7 +50,7 @@ use crate::kernel::{Executable, Machine, OTHER_CODE};
 use crate::launch::check_limits;
 pub use cuda::device;
 use halfbyte_abi::Engine;
-use halfbyte_abi::cooperative::{RaceDetector, Schedule};
+use halfbyte_abi::cooperative::{RaceCheck, RaceDetector, Schedule};
 use halfbyte_abi::{Stats, Work};
 use halfbyte_isa::buffers::{Buffer, Buffers, Bytes};
 use halfbyte_isa::trap::{Fault, Halt, Trap, TrapKind};
@@ -62,6 +64,8 @@ use memory::Memory;
 #[cfg(not(feature = "jit"))]
 use native::Jit;
 pub use print::Print;
+use trace::Tracer;
+pub use trace::{Accessed, Outcome, RegisterValue, Step, Trace};
 pub use variables::Globals;
 use variables::Variables;
 
@@ -184,7 +188,8 @@ fn run_items(
         stats.backward_branches += thread.stats.backward;
         registers = thread.into_registers();
         if let Some(race) = memory.races.as_ref().and_then(RaceDetector::found) {
-            return Err(group::race_of(race, shape));
+            let (item, fault) = group::race_of(race, shape);
+            return Err((item, Halt::Fault(fault)));
         }
         done();
     }
@@ -201,6 +206,16 @@ pub struct StrongAccesses {
     pub plain: bool,
 }
 
+/// Receiver of races that are no errors, as traps of kind [`TrapKind::Race`].
+#[derive(Clone, Copy)]
+pub struct Warn<'a>(pub &'a (dyn Fn(&Trap) + Sync));
+
+impl fmt::Debug for Warn<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Warn(..)")
+    }
+}
+
 /// The options of a PTX launch on buffers.
 #[derive(Debug)]
 pub struct Launch<'a, 'b> {
@@ -214,14 +229,18 @@ pub struct Launch<'a, 'b> {
     pub engine: Engine,
     /// Watchdog that ends the launch when a limit is exceeded or the launch is cancelled. Engine `cuda` ignores it.
     pub watchdog: Option<&'a Watchdog>,
-    /// Enables detection of races, and of reads of uninitialised shared memory and registers, in the interpreter.
-    /// Detection takes 28 bytes of memory for each accessed byte and 40 bytes for each register of an item.
-    pub races: bool,
+    /// Detection of races, and of reads of uninitialised shared memory and registers, in the interpreter.
+    /// Detection takes 32 bytes of memory for each accessed byte and 40 bytes for each register of an item.
+    pub races: RaceCheck,
+    /// Receiver of the first same-value race of each instruction, after a successful launch.
+    pub warn: Option<Warn<'a>>,
     /// The order in which the interpreter runs the threads of a block, and the blocks. With any
     /// other order than the default, the launch runs in the interpreter.
     pub schedule: Schedule,
     /// Receiver of the text that the kernel prints with `vprintf`.
     pub print: Option<Print<'a>>,
+    /// Request for the trace of one item. A traced launch runs in the interpreter.
+    pub trace: Option<Trace<'a>>,
 }
 
 impl<'a, 'b> Launch<'a, 'b> {
@@ -229,7 +248,8 @@ impl<'a, 'b> Launch<'a, 'b> {
     pub fn new(shape: impl Into<Shape>, args: &'a mut [Arg<'b>]) -> Launch<'a, 'b> {
         let (shape, budget) = (shape.into(), DEFAULT_BUDGET);
         let (engine, schedule) = (Engine::Interp, Schedule::default());
-        Launch { shape, args, budget, engine, watchdog: None, races: false, schedule, print: None }
+        let races = RaceCheck::Off;
+        Launch { shape, args, budget, engine, watchdog: None, races, warn: None, schedule, print: None, trace: None }
     }
 }
 
@@ -508,7 +528,7 @@ impl Kernel {
     /// Returns an error before any item runs if the arguments do not fit the parameters. After a
     /// trap the memory holds no valid result.
     pub fn launch(&self, launch: Launch<'_, '_>) -> Result<Stats, LaunchError> {
-        let Launch { shape, args, budget, engine, watchdog, races, schedule, print } = launch;
+        let Launch { shape, args, budget, engine, watchdog, races, warn, schedule, print, trace } = launch;
         let kernel = || self.entry().name.clone();
         let items = self.items_of(&shape)?;
         let exceeded = |exceeded| LaunchError::Exceeded { kernel: self.entry().name.clone(), exceeded };
@@ -521,7 +541,7 @@ impl Kernel {
             check_limits(watchdog, items, bytes).map_err(exceeded)?;
         }
         let variables = variables::bind(self.entry(), |number| self.variables.buffer(number));
-        let races = races.then(|| RaceDetector::new(shape.block.into_iter().product()));
+        let races = races.is_on().then(|| RaceDetector::new(shape.block.into_iter().product(), races));
         let mut held = self.variables.lock_contents();
         let alias = |(param, arg): (usize, &Arg<'_>)| match *arg {
             Arg::Alias { of, offset } => Some(Alias { param, of, offset }),
@@ -535,13 +555,22 @@ impl Kernel {
         }
         let param_places = Param::offsets(&self.entry().params);
         let memory = Memory::new(params, param_places, buffers, variables);
-        let mut memory = Memory { aliases, races, schedule, print, ..memory };
+        let locate = |address| self.loc(address);
+        let tracer = trace.map(|trace| Tracer { trace, locate: &locate, accesses: Vec::new() });
+        let mut memory = Memory { aliases, races, schedule, print, tracer, ..memory };
         if engine == Engine::Cuda {
             let ran = cuda::run(&self.code, &shape, &mut memory);
             return ran.map(|()| Stats::default()).map_err(|error| LaunchError::Cuda { kernel: kernel(), error });
         }
         let order = LaunchOptions { items, shape, budget, engine, done: None, watchdog, pool: None };
-        self.run(&order, &mut memory)
+        let stats = self.run(&order, &mut memory)?;
+        if let (Some(Warn(warn)), Some(races)) = (warn, &memory.races) {
+            for race in races.same_value() {
+                let (item, fault) = group::race_of(race, &shape);
+                warn(&self.trap(&shape, item, fault));
+            }
+        }
+        Ok(stats)
     }
 
     /// Launches the kernel on the memory of the process: the kernel receives raw pointers. Module-scope variables keep

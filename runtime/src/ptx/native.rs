@@ -25,7 +25,7 @@ pub(super) fn launch(
     memory: &mut Memory<'_>,
     threads: NonZero<u16>,
 ) -> Option<Result<Stats, HostLaunchError>> {
-    let is_watched = memory.races.is_some() || memory.schedule != Schedule::default();
+    let is_watched = memory.races.is_some() || memory.tracer.is_some() || memory.schedule != Schedule::default();
     // If arguments overlap, items must run in order, which native code does not ensure.
     if !memory.aliases.is_empty() || is_watched {
         return None;
@@ -80,7 +80,7 @@ impl<'a> Reached<'a> for Banks<'_, 'a> {
         };
         let tried = match access {
             Access::Load => self.memory.load(place, count, AccessOrigin::default()).map(|_| ()),
-            Access::Store => self.memory.store(place, count, AccessOrigin::default()).map(|_| ()),
+            Access::Store => self.memory.check_store(place, count).map(drop),
         };
         let bytes = count as u32;
         tried.err().unwrap_or(TrapKind::OutOfBounds { access, space, address, bytes, near: None })

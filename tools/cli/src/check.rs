@@ -17,6 +17,7 @@ use super::junit::{self, Case, Suite};
 use super::limits::{LimitArgs, advice};
 use super::numbers::mismatch;
 use super::output::{mention, render, say, summarise};
+use super::races::{Strictness, race_check};
 use super::{AliasArgs, Done, EngineName, Failure, Message, SmArgs, interrupt, watch};
 
 /// Runs kernel files on the evaluator and on all targets of their run lines, and compares the results bit for bit
@@ -54,8 +55,10 @@ pub(super) struct Check {
     #[command(flatten)]
     sm: SmArgs,
     /// Also detect races in directly executed PTX; the evaluator always detects them
-    #[arg(long)]
-    races: bool,
+    ///
+    /// Two stores of the same value by the same instruction are a warning; with --races=strict, they are an error.
+    #[arg(long, value_enum, require_equals = true, value_name = "MODE")]
+    races: Option<Option<Strictness>>,
     /// Allow run lines to name files in this folder, in addition to the kernel file's folder
     #[arg(long, value_name = "DIR")]
     allow: Vec<PathBuf>,
@@ -174,9 +177,8 @@ impl Check {
             }
             Err(failure) => return Err(failure),
         };
-        let (sm, may_alias) = (self.sm.version(), self.alias.alias);
-        let setup =
-            Setup { sm, engines, allowed: &self.allow, watchdog: Some(&watchdog), may_alias, races: self.races };
+        let (sm, may_alias, races) = (self.sm.version(), self.alias.alias, race_check(self.races));
+        let setup = Setup { sm, engines, allowed: &self.allow, watchdog: Some(&watchdog), may_alias, races };
         let outcome = match input.text() {
             Ok(text) => check_with(&setup, &input.name, text, &input.folder),
             Err(report) => Outcome { failures: Some(report), ..Outcome::default() },

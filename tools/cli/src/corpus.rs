@@ -25,6 +25,7 @@ use super::launch::{ArgumentBudget, EngineArg, ViaArg, bytes, request, wrong};
 use super::limits::LimitArgs;
 use super::meter::{Meter, grouped};
 use super::output::say;
+use super::races::{Strictness, race_check};
 use super::routes::Comparison;
 use super::{AliasArgs, Done, Failure, Message, interrupt};
 
@@ -53,8 +54,10 @@ pub(super) struct Corpus {
     #[arg(long, value_enum)]
     via: Option<ViaArg>,
     /// Detect races in every form of execution
-    #[arg(long)]
-    races: bool,
+    ///
+    /// Two stores of the same value by the same instruction are a warning; with --races=strict, they are an error.
+    #[arg(long, value_enum, require_equals = true, value_name = "MODE")]
+    races: Option<Option<Strictness>>,
     #[command(flatten)]
     alias: AliasArgs,
     /// Count a launch whose text cannot be read as failed
@@ -395,7 +398,7 @@ impl Corpus {
         let how = LaunchOptions {
             engine: self.engine.map(EngineArg::engine),
             via: self.via.map(ViaArg::via),
-            races: self.races,
+            races: race_check(self.races),
             may_alias: self.alias.alias,
             watchdog: Some(watchdog),
             ..LaunchOptions::default()

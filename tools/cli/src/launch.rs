@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, PoisonError};
 
 use halfbyte::abi::Limits;
 use halfbyte::abi::cooperative::Schedule;
@@ -10,13 +11,14 @@ use halfbyte::import_ptx::is_ptx;
 use halfbyte::isa::ptx::module::TargetName;
 use halfbyte::launch::{Engine, Print};
 use halfbyte_testkit::harness::{
-    self, Arg, Execution, Failure, FailureKind, Language, LaunchOptions, MAX_BUFFER_BYTES, MAX_TEXT_BYTES, NextArg,
-    NextLaunch, Pointer, Request, Size,
+    self, Arg, Execution, Failure, FailureKind, Item, Language, LaunchOptions, MAX_BUFFER_BYTES, MAX_TEXT_BYTES,
+    NextArg, NextLaunch, OtherAccess, Pointer, Request, Size, Warn,
 };
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::json::{self, Members};
 use super::limits::LimitArgs;
+use super::races::{Strictness, race_check};
 use super::{AliasArgs, Done};
 
 /// Makes complete launches, for test harnesses in any language
@@ -57,8 +59,10 @@ pub(super) struct Launch {
     #[arg(long, value_name = "N", value_parser = machine)]
     sm: Option<TargetName>,
     /// Detect races in every form of execution
-    #[arg(long)]
-    races: bool,
+    ///
+    /// Two stores of the same value by the same instruction are a warning; with --races=strict, they are an error.
+    #[arg(long, value_enum, require_equals = true, value_name = "MODE")]
+    races: Option<Option<Strictness>>,
     #[command(flatten)]
     alias: AliasArgs,
     #[command(flatten)]
@@ -125,11 +129,14 @@ impl ViaArg {
 
 impl Launch {
     pub(super) fn run(self) -> Done {
-        let (engine, via, races) = (self.engine.map(EngineArg::engine), self.via.map(ViaArg::via), self.races);
+        let (engine, via, races) =
+            (self.engine.map(EngineArg::engine), self.via.map(ViaArg::via), race_check(self.races));
         json::answer_each(&self.file, true, |members| {
             let watchdog = &self.limits.watchdog(Limits::generous());
             let approximate = AtomicBool::new(false);
             let print = Some(Print(&super::io::print_of_kernel));
+            let warnings = Mutex::new(Vec::new());
+            let warn = |warning: Failure| warnings.lock().unwrap_or_else(PoisonError::into_inner).push(warning);
             let may_alias = self.alias.alias;
             let (watchdog, schedule) = (Some(watchdog), Schedule::default());
             let how = LaunchOptions {
@@ -140,6 +147,7 @@ impl Launch {
                 watchdog,
                 approximate: Some(&approximate),
                 print,
+                warn: Some(Warn(&warn)),
                 schedule,
             };
             let asked = members.map_err(Failure::arguments).and_then(|mut members| {
@@ -161,6 +169,10 @@ impl Launch {
                     if approximate.into_inner() {
                         answer["approximate"] = true.into();
                     }
+                    let warnings = warnings.into_inner().unwrap_or_else(PoisonError::into_inner);
+                    if !warnings.is_empty() {
+                        answer["warnings"] = warnings.iter().map(described).collect();
+                    }
                     answer
                 }
                 Err((launch, failure)) => {
@@ -176,17 +188,22 @@ impl Launch {
 }
 
 fn described(failure: &Failure) -> Members {
-    let Failure { kind, message, line, item } = failure;
-    let mut error = Map::new();
+    let Failure { kind, message, line, item, source_line, other } = failure;
+    let mut error = place(*line, *item, source_line.as_deref());
     error.insert("kind".into(), kind.name().into());
     error.insert("message".into(), message.as_str().into());
-    if let Some(line) = line {
-        error.insert("line".into(), (*line).into());
-    }
-    if let Some(item) = item {
-        error.insert("item".into(), json!(item));
+    if let Some(other) = other {
+        let OtherAccess { item, line, source_line } = &**other;
+        error.insert("other".into(), place(*line, Some(*item), source_line.as_deref()).into());
     }
     error
+}
+
+/// Returns the members that say where an access is.
+fn place(line: Option<u32>, item: Option<Item>, source: Option<&str>) -> Members {
+    let members =
+        [("line", line.map(Value::from)), ("item", item.map(|item| json!(item))), ("source", source.map(Value::from))];
+    members.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }
 
 /// Parses an SM version, such as `90` or `100a`.

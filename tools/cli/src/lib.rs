@@ -30,6 +30,7 @@ mod numbers;
 mod output;
 mod prove;
 mod quality;
+mod races;
 mod random;
 mod reduce;
 mod routes;
@@ -41,6 +42,7 @@ mod target_option;
 mod temporary_file;
 mod test;
 mod trace;
+mod trace_ptx;
 mod view;
 mod watch;
 

@@ -7,6 +7,7 @@ use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use halfbyte::Shape;
@@ -17,18 +18,19 @@ use halfbyte::args::array::dtype_lines;
 use halfbyte::args::bind::{Bound, bind};
 use halfbyte::args::print::Sign;
 use halfbyte::args::{Loader, Value, is_like_file};
-use halfbyte::import_ptx::{self, Host, MAX_ITEMS, ir_name, is_ptx, text_order_dependence};
+use halfbyte::import_ptx::{self, Host, MAX_ITEMS, ir_name, is_ptx, text_order_dependence, with_sources};
 use halfbyte::include::ModuleReader;
 use halfbyte::ir::diag::Lines;
-use halfbyte::ir::eval::Fault;
+use halfbyte::ir::eval::{Evaluated, Fault};
 use halfbyte::ir::{Diagnostic, Space, Span};
 use halfbyte::launch::{
-    Engine, Evaluation, LaunchOptions, OrderDependence, Print, evaluate, execute, fault_diagnostic, given,
-    launch_diagnostic, may_depend_on_order, order_dependence,
+    Engine, Evaluation, LaunchOptions, OrderDependence, Print, RaceCheck, Warn, evaluate, execute, fault_diagnostic,
+    given, launch_diagnostic, may_depend_on_order, order_dependence, race_diagnostic, race_warning,
 };
 use halfbyte::pipeline::{self, Options};
 use halfbyte::report::Report;
-use halfbyte::runtime::{Kernel, LaunchError, Stats, Translation};
+use halfbyte::runtime::ptx::{Step, Trace};
+use halfbyte::runtime::{Kernel, LaunchError, Stats, Translation, Trap};
 use halfbyte::target::Platform;
 use halfbyte_testkit::approximate::approximations;
 use halfbyte_testkit::harness::FailureKind;
@@ -43,8 +45,10 @@ use super::json_output::JsonOutput;
 use super::limits::{LimitArgs, advice};
 use super::meter::{Meter, grouped, seconds};
 use super::names::suggestion_and_names;
-use super::output::{mention, say};
+use super::output::{mention, render, say};
+use super::races::{Strictness, race_check};
 use super::trace::{self, evaluate_traced};
+use super::trace_ptx::StepPrinter;
 use super::{Done, EngineName, Failure, OnArgs, ShapeArgs};
 
 /// Runs a kernel once
@@ -84,9 +88,10 @@ pub(super) struct Run {
     /// Detect races and reads of uninitialised shared memory
     ///
     /// In directly executed PTX, they are detected during the launch. Otherwise, the evaluator runs
-    /// the launch first. With --target ir, they are always detected.
-    #[arg(long)]
-    races: bool,
+    /// the launch first. With --target ir, they are always detected. Two stores of the same value by
+    /// the same instruction are a warning; with --races=strict, they are an error.
+    #[arg(long, value_enum, require_equals = true, value_name = "MODE")]
+    races: Option<Option<Strictness>>,
     /// Fuse products and sums of imported PTX where PTX permits it; by default the product and the sum are both rounded
     #[arg(long)]
     contract: bool,
@@ -96,7 +101,10 @@ pub(super) struct Run {
     /// Print the statistics of the launch to standard error
     #[arg(long)]
     stats: bool,
-    /// Print each value that this work item computes, with its line, in execution order; requires --target ir
+    /// Print each value that this work item computes, with its line, in execution order
+    ///
+    /// Requires --target ir, or PTX and --target ptx. For PTX, each executed instruction is printed with the registers
+    /// that it writes, its memory accesses, and the targets of branches.
     #[arg(long, value_name = "ITEM")]
     trace: Option<u32>,
     /// Value of a parameter
@@ -131,7 +139,8 @@ const EXAMPLES: &str = "\
 Examples:
   halfbyte run examples/axpy.hb --target halu --items 2 --arg a=2.0 --arg 'x=[1.0, 3.0]' --arg 'y=[1.0, 0.0]'
   halfbyte run mine.hb --kernel blur --target vp1 --items 4096 --arg x=@in.npy --arg y=zeros(4096) --out y=out.npy
-  halfbyte run saxpy.ptx --target ptx --grid 4 --block 256 --arg n=1000 --arg x=@in.bin";
+  halfbyte run saxpy.ptx --target ptx --grid 4 --block 256 --arg n=1000 --arg x=@in.bin
+  halfbyte run saxpy.ptx --target ptx --grid 4 --block 256 --arg n=1000 --arg x=@in.bin --trace 300";
 
 /// Note for a kernel with approximate instructions, whose results may differ on a GPU.
 const APPROXIMATE: &str = "note: the kernel has an instruction that GPUs approximate: the result here is correctly rounded, but on a GPU only within the bound of the PTX manual";
@@ -193,8 +202,13 @@ enum Ready<'a> {
 }
 
 impl Run {
+    fn races(&self) -> RaceCheck {
+        race_check(self.races)
+    }
+
     fn engine(&self) -> EngineName {
-        let is_native = is_ptx(&self.file.to_string_lossy()) && self.on.is_text() && !self.races;
+        let is_native = is_ptx(&self.file.to_string_lossy()) && self.on.is_text();
+        let is_native = is_native && !self.races().is_on() && self.trace.is_none();
         self.engine.unwrap_or(if is_native { EngineName::Jit } else { EngineName::Interp })
     }
 
@@ -211,6 +225,9 @@ impl Run {
             return Err(Failure::Call(format!(
                 "engine `{engine}` cannot execute code for target {target}; use `--engine interp`"
             )));
+        }
+        if self.trace.is_some() && engine == Engine::Cuda {
+            return Err(Failure::Call("--trace cannot trace a GPU; use `--engine interp`".into()));
         }
         if let Some(reason) = self.engine().missing(&self.on.sm) {
             return Err(Failure::input(format!("{reason}; `--engine interp` needs no GPU")));
@@ -230,7 +247,7 @@ impl Run {
         let input = Input::read_at_most(&self.file, within.watchdog.limits().text_bytes)?;
         let imported = import_ptx::Options { contract: self.contract, ..self.shape.imported(&input.name)? };
         let (shape, items) = self.launched(&input.name)?;
-        trace::check(self.trace, on, items)?;
+        trace::check(self.trace, on, is_ptx(&input.name) && self.on.is_text(), items)?;
         if self.contract && !is_ptx(&input.name) {
             return Err(Failure::Call(format!(
                 "--contract is only valid for PTX input, and {} is not PTX",
@@ -372,22 +389,38 @@ impl Run {
         self.describe(within, name, engine, shape.items().unwrap_or(0));
         let print = Some(Print(&super::io::print_of_kernel));
         let Bound { args, aliases, .. } = &mut bound;
-        let races = self.races;
-        let how =
-            LaunchOptions { watchdog: Some(within.watchdog), print, aliases, races, ..LaunchOptions::from(engine) };
-        let before = races.then(|| args.clone());
+        let (races, watchdog) = (self.races(), Some(within.watchdog));
+        let warnings = Mutex::new(Vec::new());
+        let lines = Lines::new(text);
+        let on = format!("ptx ({engine})");
+        let warn = |race: &Trap| {
+            let warning = with_sources(race_warning(race, &lines, &on), &lines, &read);
+            warnings.lock().unwrap_or_else(PoisonError::into_inner).push(warning);
+        };
+        let warn = Some(Warn(&warn));
+        let printer = StepPrinter::new(self.sign().unwrap_or_default());
+        let step = |step: &Step| printer.print(step);
+        let trace = self.trace.map(|item| Trace { item, step: &step });
+        let how = LaunchOptions { watchdog, print, aliases, races, warn, trace, ..LaunchOptions::from(engine) };
+        let before = races.is_on().then(|| args.clone());
         let failure = |error| match error {
             LaunchError::Trap(trap) => {
                 let error = LaunchError::Trap(trap);
                 within.set_launch_error(&error);
-                let trap = launch_diagnostic(&error, &Lines::new(text), Span::default(), &format!("ptx ({engine})"));
-                Failure::from(Report::new(&*input.name, text, vec![trap]))
+                let trap = launch_diagnostic(&error, &lines, Span::default(), &on);
+                Failure::from(Report::new(&*input.name, text, vec![with_sources(trap, &lines, &read)]))
             }
             error @ (LaunchError::Cuda { .. } | LaunchError::Exceeded { .. }) => Failure::input(error),
             error => Failure::Call(error.to_string()),
         };
-        let stats = host.launch_on(how, shape, args).map_err(failure)?;
+        let launched = host.launch_on(how, shape, args);
+        if self.trace.is_some() {
+            printer.end();
+        }
+        let stats = launched.map_err(failure)?;
         within.set_stats(&stats, start.elapsed());
+        let warnings = std::mem::take(&mut *warnings.lock().unwrap_or_else(PoisonError::into_inner));
+        self.warn(within, (&input.name, text), warnings);
         if let Some(before) = before {
             let found = text_order_dependence((&input.name, text, name), how, shape, &before, args).map_err(failure)?;
             found.iter().for_each(|found| warn_of_order(found, host.params()));
@@ -395,7 +428,8 @@ impl Run {
         if self.stats && !self.json {
             let mut text = statistics(engine, &stats, start.elapsed(), host.translation());
             let why = match () {
-                () if self.races => Some("races are looked for"),
+                () if races.is_on() => Some("races are looked for"),
+                () if self.trace.is_some() => Some("it is traced"),
                 () if !bound.aliases.is_empty() => Some("arguments overlap"),
                 () if host.is_interpreted() => Some("there is no native code for what it does"),
                 () => None,
@@ -406,6 +440,18 @@ impl Run {
             say(&text);
         }
         self.write_results(within, host.params(), &bound, &outs)
+    }
+
+    /// Prints warnings about a launch, or records them for `--json`.
+    fn warn(&self, within: &LaunchContext<'_>, (file, text): (&str, &str), warnings: Vec<Diagnostic>) {
+        if warnings.is_empty() {
+            return;
+        }
+        let warnings = Report::warnings(file, text, warnings);
+        match self.json {
+            true => within.answer.borrow_mut().report(&warnings),
+            false => mention(&render(&warnings)),
+        }
     }
 
     /// Returns the signedness of printed integers that the command line requests, if any.
@@ -431,7 +477,8 @@ impl Run {
         let signs = bound.signs();
         let sign = |elem| self.sign().unwrap_or_else(|| signs(elem));
         let Bound { args, aliases, .. } = &mut bound;
-        let how = Evaluation { watchdog: Some(within.watchdog), aliases, ..Evaluation::from(shape) };
+        let (watchdog, races) = (Some(within.watchdog), self.races().max(RaceCheck::On));
+        let how = Evaluation { watchdog, aliases, races, ..Evaluation::from(shape) };
         let (start, lines) = (Span::default(), Lines::new(text));
         if self.items.is_some() && kernel.is_some_and(depends_on_groups) {
             let [size, ..] = shape.block;
@@ -450,15 +497,29 @@ impl Run {
             }
             diagnostic
         };
-        if let (Ready::Words(..), true) = (ready, self.races) {
+        let sourced = |diagnostic: Diagnostic| {
+            let read = if is_ptx(file) { import_ptx::read_each(file, text).ok() } else { None };
+            read.map_or_else(|| diagnostic.clone(), |read| with_sources(diagnostic.clone(), &lines, &read))
+        };
+        let report = |diagnostic| Failure::from(Report::new(file, text, vec![sourced(diagnostic)]));
+        let warn = |kernel, evaluated: &Evaluated| {
+            let races = evaluated.same_value_races().iter();
+            let warnings = races.map(|race| sourced(race_diagnostic(race, kernel, &shape))).collect();
+            self.warn(within, (file, text), warnings);
+        };
+        if let (Ready::Words(..), true) = (ready, self.races().is_on()) {
             let Some(kernel) = kernel else {
                 return Err(Failure::Call("--races needs a source text; an object file has none".into()));
             };
             let mut after = args.clone();
             let evaluated = evaluate(kernel, how, &mut after);
-            match evaluated.and_then(|_| order_dependence(kernel, how, args, &after)) {
+            let checked = evaluated.and_then(|evaluated| {
+                warn(kernel, &evaluated);
+                order_dependence(kernel, how, args, &after)
+            });
+            match checked {
                 Ok(found) => found.iter().for_each(|found| warn_of_order(found, params)),
-                Err(fault) => return Err(Report::new(file, text, vec![of_fault(kernel, &fault)]).into()),
+                Err(fault) => return Err(report(of_fault(kernel, &fault))),
             }
         }
         let failed = match ready {
@@ -466,10 +527,13 @@ impl Run {
                 let before = may_depend_on_order(kernel).then(|| args.clone());
                 let evaluated = match self.trace {
                     Some(item) => evaluate_traced(kernel, text, item, how, args, &sign),
-                    None => evaluate(kernel, how, args).map(drop),
+                    None => evaluate(kernel, how, args),
                 };
+                if let Ok(evaluated) = &evaluated {
+                    warn(kernel, evaluated);
+                }
                 let dependence = match (&evaluated, before) {
-                    (Ok(()), Some(before)) => order_dependence(kernel, how, &before, args),
+                    (Ok(_), Some(before)) => order_dependence(kernel, how, &before, args),
                     _ => Ok(None),
                 };
                 if let Ok(Some(found)) = &dependence {
@@ -491,7 +555,7 @@ impl Run {
             }
         };
         if let Some(diagnostic) = failed {
-            return Err(Report::new(file, text, vec![diagnostic]).into());
+            return Err(report(diagnostic));
         }
         self.write_results(within, params, &bound, &outs)
     }

@@ -6,7 +6,7 @@ use std::io::{BufWriter, Write, stdout};
 use halfbyte::args::element_bits;
 use halfbyte::args::print::{Sign, lane_value};
 use halfbyte::ir::diag::{Lines, Position};
-use halfbyte::ir::eval::{Accessed, Fault, Observer, pack};
+use halfbyte::ir::eval::{Accessed, Evaluated, Fault, Observer, pack};
 use halfbyte::ir::text::print_inst;
 use halfbyte::ir::{Block, Elem, Kernel, ParamKind, Span, Type, Value, ValueDef};
 use halfbyte::launch::{Evaluation, evaluate_observed};
@@ -14,21 +14,21 @@ use halfbyte::target::Platform;
 
 use super::{Done, Failure};
 
-/// Fails if the work item does not exist, or if the target is not `ir`. Machine code computes other
-/// values than the ops of the text.
-pub(super) fn check(item: Option<u32>, on: Platform, items: u32) -> Done {
+/// Fails if the work item does not exist, or if the launch neither runs on the evaluator nor executes PTX directly
+/// (`is_text`). Other machine code computes other values than the ops of the text.
+pub(super) fn check(item: Option<u32>, on: Platform, is_text: bool, items: u32) -> Done {
     match (item, on) {
         (None, _) => Ok(()),
-        (Some(_), Platform::Words(target)) => {
+        (Some(_), Platform::Words(target)) if !is_text => {
             let name = target.name();
             let message =
                 format!("--trace shows the values of the IR, which do not exist on target {name}; use --target ir");
             Err(Failure::Call(message))
         }
-        (Some(item), Platform::Ir) if item >= items => {
+        (Some(item), _) if item >= items => {
             Err(Failure::Call(format!("--trace {item}: the launch has {items} items, numbered from 0")))
         }
-        (Some(_), Platform::Ir) => Ok(()),
+        (Some(_), _) => Ok(()),
     }
 }
 
@@ -41,14 +41,14 @@ pub(super) fn evaluate_traced(
     how: Evaluation<'_>,
     args: &mut [Vec<u8>],
     sign: &dyn Fn(Elem) -> Sign,
-) -> Result<(), Fault> {
+) -> Result<Evaluated, Fault> {
     let out = BufWriter::new(stdout().lock());
     let lines = Lines::new(text);
     let mut tracer = Tracer { kernel, lines, item, names: HashMap::new(), loaded: String::new(), sign, out };
     let evaluated = evaluate_observed(kernel, how, args, &mut tracer);
     // The reader may have closed the pipe, so errors of writing are ignored.
     let _ = writeln!(tracer.out).and_then(|()| tracer.out.flush());
-    evaluated.map(drop)
+    evaluated
 }
 
 struct Tracer<'k, W> {

@@ -5,17 +5,18 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use halfbyte::import_ptx::{Host, Options, is_ptx, read_each, uninitialised};
+use halfbyte::import_ptx::{Host, Options, is_ptx, read_each, uninitialised, with_sources};
 use halfbyte::launch::{
-    Engine, Evaluation, LaunchOptions, OrderCause, OrderDifference, evaluate, execute, fault_diagnostic, given,
-    launch_diagnostic, order_dependence,
+    Engine, Evaluation, LaunchOptions, OrderCause, OrderDifference, RaceCheck, evaluate, execute, fault_diagnostic,
+    given, launch_diagnostic, order_dependence, race_diagnostic,
 };
 use halfbyte::report::Report;
 use halfbyte::{Module, Sm, TARGETS, pipeline};
 use halfbyte_abi::{Exceeded, Param, Target, Watchdog};
 use halfbyte_ir::Span;
 use halfbyte_ir::diag::{Diagnostic, Lines};
-use halfbyte_ir::eval::Writers;
+use halfbyte_ir::eval::Evaluated;
+use halfbyte_isa::ptx::text::ParsedFile;
 use halfbyte_runtime::Program;
 
 use crate::approximate::{self, Approximation, approximations};
@@ -38,7 +39,8 @@ pub struct Outcome {
     pub compared: BTreeSet<&'static str>,
     /// The errors, or `None` if the file passes.
     pub failures: Option<Report>,
-    /// The warnings about a PTX register or the carry flag that is read before it is written.
+    /// The warnings about same-value races, and about a PTX register or the carry flag that is read
+    /// before it is written.
     pub warnings: Option<Report>,
     /// The result of each launch on the evaluator (`ir`) and on each target and engine, and of each expected refusal.
     pub results: Vec<CheckResult>,
@@ -160,14 +162,14 @@ pub struct Setup<'a> {
     pub watchdog: Option<&'a Watchdog>,
     /// `true` if pointers of a PTX kernel may alias.
     pub may_alias: bool,
-    /// `true` to detect races in PTX kernels that are executed directly. The evaluator always detects races.
-    pub races: bool,
+    /// Detection of races in PTX kernels that are executed directly. The evaluator always detects races.
+    pub races: RaceCheck,
 }
 
 impl<'a> Setup<'a> {
     /// Creates options for the default SM version, without limits.
     pub const fn new(engines: &'a [Engine]) -> Setup<'a> {
-        Setup { sm: Sm::DEFAULT, engines, allowed: &[], watchdog: None, may_alias: false, races: false }
+        Setup { sm: Sm::DEFAULT, engines, allowed: &[], watchdog: None, may_alias: false, races: RaceCheck::Off }
     }
 }
 
@@ -199,11 +201,9 @@ pub fn check_with(setup: &Setup<'_>, file: &str, text: &str, folder: &Path) -> O
         return outcome;
     }
     outcome.text = text.into();
-    if is_ptx(file)
-        && let Ok(read) = read_each(file, text)
-    {
-        outcome.warnings = uninitialised(file, text, &read);
-    }
+    let read = if is_ptx(file) { read_each(file, text).ok() } else { None };
+    let uninitialised = read.as_ref().and_then(|read| uninitialised(file, text, read));
+    let mut warnings = uninitialised.map_or_else(Vec::new, |report| report.diagnostics().to_vec());
     let lines = if is_ptx(file) { runlines::read_ptx(text) } else { runlines::read(text) };
     let reader = ModuleReader::of(file).allow(allowed).watched(watchdog);
     let failures = match (reader.read_each(text, Options { may_alias, ..Options::default() }), lines) {
@@ -224,7 +224,9 @@ pub fn check_with(setup: &Setup<'_>, file: &str, text: &str, folder: &Path) -> O
                 engines,
                 programs: HashMap::new(),
                 outcome: &mut outcome,
+                read: read.as_ref(),
                 failures: Vec::new(),
+                warnings: &mut warnings,
                 differences: Vec::new(),
             };
             checker.check(&lines)
@@ -247,6 +249,9 @@ pub fn check_with(setup: &Setup<'_>, file: &str, text: &str, folder: &Path) -> O
     }
     if !failures.is_empty() {
         outcome.failures = Some(Report::new(file, text, failures));
+    }
+    if !warnings.is_empty() {
+        outcome.warnings = Some(Report::warnings(file, text, warnings));
     }
     outcome
 }
@@ -275,13 +280,16 @@ struct Checker<'a> {
     lines: Lines<'a>,
     loader: Loader,
     watchdog: Option<&'a Watchdog>,
-    races: bool,
+    races: RaceCheck,
     engines: &'a [Engine],
     /// The compiled programs. The key is the kernel's index in the module, the target, and whether
     /// the code supports launches over several axes.
     programs: HashMap<(usize, Target, bool), Result<Program, Vec<Diagnostic>>>,
     outcome: &'a mut Outcome,
+    /// The parsed text of a PTX file.
+    read: Option<&'a ParsedFile>,
     failures: Vec<Diagnostic>,
+    warnings: &'a mut Vec<Diagnostic>,
     /// The differences of the current launch.
     differences: Vec<Difference>,
 }
@@ -516,19 +524,24 @@ impl Checker<'_> {
         bound.size_open_buffers(kernel, line.shape, self.watchdog);
         self.outcome.runs += 1;
         let mut results = bound.args.clone();
-        let how = Evaluation { watchdog: self.watchdog, aliases: &bound.aliases, ..Evaluation::from(line.shape) };
+        let (watchdog, races) = (self.watchdog, self.races.max(RaceCheck::On));
+        let how = Evaluation { watchdog, races, aliases: &bound.aliases, ..Evaluation::from(line.shape) };
         let writers = match evaluate(kernel, how, &mut results) {
             Ok(writers) => writers,
             Err(fault) => {
-                let failure = fault_diagnostic(&fault, kernel, &line.shape, line.span);
+                let failure = self.sourced(fault_diagnostic(&fault, kernel, &line.shape, line.span));
                 self.failures.push(failure.note(Some(line.span), "in this launch"));
                 return None;
             }
         };
+        for race in writers.same_value_races() {
+            let warning = self.sourced(race_diagnostic(race, kernel, &line.shape));
+            self.warnings.push(warning.note(Some(line.span), "in this launch"));
+        }
         let depends = match order_dependence(kernel, how, &bound.args, &results) {
             Ok(found) => found,
             Err(fault) => {
-                let failure = fault_diagnostic(&fault, kernel, &line.shape, line.span);
+                let failure = self.sourced(fault_diagnostic(&fault, kernel, &line.shape, line.span));
                 self.failures.push(failure.note(Some(line.span), "in this launch, with items in another order"));
                 return None;
             }
@@ -551,6 +564,14 @@ impl Checker<'_> {
         };
         self.outcome.order_dependent.push(warning);
         found.is_defined().then_some(launch)
+    }
+
+    /// Adds the source locations that `.loc` directives give to a diagnostic.
+    fn sourced(&self, diagnostic: Diagnostic) -> Diagnostic {
+        match self.read {
+            Some(read) => with_sources(diagnostic, &self.lines, read),
+            None => diagnostic,
+        }
     }
 
     /// Returns the tolerance for each parameter's buffer, or `None` for a buffer that is compared exactly.
@@ -651,7 +672,8 @@ impl Checker<'_> {
             ..LaunchOptions::from(engine)
         };
         if let Err(error) = host.launch_on(how, line.shape, &mut found) {
-            return self.failures.push(Diagnostic::new(line.span, error.to_string()));
+            let failure = launch_diagnostic(&error, &self.lines, line.span, &format!("{} ({engine})", TEXT.name()));
+            return self.failures.push(self.sourced(failure).note(Some(line.span), "in this launch"));
         }
         self.outcome.compared.insert(TEXT.name());
         for (number, (expected, found)) in launch.results.iter().zip(&found).enumerate() {
@@ -725,7 +747,7 @@ struct EvaluatedLaunch<'a> {
     /// The tolerance for each parameter's buffer; `None` for exact comparison.
     near: Vec<Option<Tolerance>>,
     results: Vec<Vec<u8>>,
-    writers: Writers,
+    writers: Evaluated,
 }
 
 impl EvaluatedLaunch<'_> {

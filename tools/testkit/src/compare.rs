@@ -3,7 +3,7 @@
 use std::fmt;
 
 use halfbyte_abi::Param;
-use halfbyte_ir::eval::Writers;
+use halfbyte_ir::eval::Evaluated;
 use halfbyte_ir::{Elem, Type};
 
 use crate::tolerance::Tolerance;
@@ -67,7 +67,7 @@ pub fn compare(
     (expected_of, expected): (&str, &[u8]),
     (found_of, found): (&str, &[u8]),
     near: Option<&Tolerance>,
-    writers: &Writers,
+    writers: &Evaluated,
 ) -> Option<Difference> {
     let (ty, size) = (param.ty(), param.ty().bytes() as usize);
     let elements = expected.chunks_exact(size).zip(found.chunks_exact(size)).enumerate();

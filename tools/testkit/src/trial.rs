@@ -9,7 +9,7 @@ use halfbyte::pipeline::{Options, compile};
 use halfbyte::{CompileError, Module, TARGETS};
 use halfbyte_abi::{Alias, Exceeded, Shape, Target, Type, Watchdog};
 use halfbyte_ir::diag::Lines;
-use halfbyte_ir::eval::{DEFAULT_BUDGET, Fault, Writers};
+use halfbyte_ir::eval::{DEFAULT_BUDGET, Evaluated, Fault};
 use halfbyte_ir::{Kernel, Op, Space, eval};
 use halfbyte_isa::stream::Stream;
 use halfbyte_runtime::{LaunchError, Program, Stats, Trap, TrapKind};
@@ -301,7 +301,7 @@ struct Reference<'a> {
     launch: &'a Launch,
     /// The contents of the arguments after the launch on the evaluator.
     args: &'a [Vec<u8>],
-    outcome: &'a Result<Writers, Fault>,
+    outcome: &'a Result<Evaluated, Fault>,
     target: Target,
     budget: u32,
     watchdog: Option<&'a Watchdog>,
@@ -463,7 +463,7 @@ impl Reference<'_> {
     }
 
     /// Compares the contents of memory after a launch with the contents that the evaluator left.
-    fn same_memory(&self, on: &str, args: &[Vec<u8>], writers: &Writers) -> Result<(), (FailureKind, String)> {
+    fn same_memory(&self, on: &str, args: &[Vec<u8>], writers: &Evaluated) -> Result<(), (FailureKind, String)> {
         let params = given(self.kernel);
         for (param, (expected, found)) in params.iter().enumerate().zip(self.args.iter().zip(args)) {
             let difference = compare(&self.kernel.name, param, ("ir", expected), (on, found), None, writers);

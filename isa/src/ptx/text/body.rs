@@ -165,6 +165,7 @@ impl<'a> Reader<'a> {
         self.expect('{', "`{`")?;
         let (mut insts, mut locs, mut sources) = (Vec::new(), Vec::new(), Vec::new());
         self.source = SourceLocation::default();
+        self.located.clear();
         loop {
             match self.ahead.token {
                 Token::Punct('}') => match names.close() {

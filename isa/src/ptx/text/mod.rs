@@ -21,6 +21,8 @@ pub use error::{Error, ErrorKind, Verdict};
 pub use printer::{inst_text, inst_text_in};
 pub use writer::Writer;
 
+use std::fmt;
+
 use super::module::{Module, Owner, UnsupportedInst};
 use crate::object::Loc;
 
@@ -35,6 +37,8 @@ pub struct ParsedFile {
     pub sources: Vec<Vec<SourceLocation>>,
     /// The source files that `.file` directives declare, each with its index.
     pub files: Vec<(u32, String)>,
+    /// The calls that `.loc` directives name after `inlined_at`. [`SourceLocation::inlined_at`] is an index.
+    pub call_sites: Vec<SourceLocation>,
     /// The kernels that are rejected because they use unsupported features.
     pub refused: Vec<RejectedKernel>,
     /// For each function, the location of the first character of each instruction. Empty for a
@@ -66,6 +70,26 @@ pub struct SourceLocation {
     pub file: u32,
     /// The line and column in the source file. Unknown if no `.loc` precedes the instruction.
     pub loc: Loc,
+    /// The call that the function of this location is inlined into, as an index of [`ParsedFile::call_sites`].
+    pub inlined_at: Option<u32>,
+}
+
+/// The source location of an instruction, followed by the calls that its function is inlined into,
+/// innermost first. Each location has the name of its file. The list is never empty.
+///
+/// `Display` writes `k.py:12, inlined at k.py:30`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Origin<'a>(pub Vec<(&'a str, Loc)>);
+
+/// Maximum number of locations of an [`Origin`].
+const MAX_ORIGIN: usize = 8;
+
+impl fmt::Display for Origin<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().enumerate().try_for_each(|(depth, (file, loc))| {
+            write!(f, "{}{file}:{}", if depth == 0 { "" } else { ", inlined at " }, loc.line)
+        })
+    }
 }
 
 impl ParsedFile {
@@ -94,24 +118,30 @@ impl ParsedFile {
         self.module.missing().map(error).collect()
     }
 
-    /// Returns the source file and the source location of the instruction at the location `at` of the PTX text. Returns
+    /// Returns the source location of the instruction at the location `at` of the PTX text. Returns
     /// `None` if no instruction begins at `at`, or if no `.loc` precedes the instruction.
     ///
     /// ```
     /// use halfbyte_isa::object::Loc;
     ///
     /// let text = halfbyte_isa::ptx::text::read_each(
-    ///     ".version 8.8\n.target sm_90\n.address_size 64\n.visible .entry k() {\n.loc 1 12 5\nret;\n}\n.file 1 \"k.py\"\n",
+    ///     ".version 8.8\n.target sm_90\n.address_size 64\n.visible .entry k() {\n.loc 1 30 3\nret;\n\
+    ///      .loc 1 12 5, function_name $L0, inlined_at 1 30 3\nret;\n}\n.file 1 \"k.py\"\n",
     /// )?;
-    /// assert_eq!(text.source_of(Loc { line: 6, column: 1 }), Some(("k.py", Loc { line: 12, column: 5 })));
-    /// assert_eq!(text.source_of(Loc { line: 5, column: 1 }), None);
+    /// let origin = |line| text.source_of(Loc { line, column: 1 }).map(|origin| origin.to_string());
+    /// assert_eq!(origin(6).as_deref(), Some("k.py:30"));
+    /// assert_eq!(origin(8).as_deref(), Some("k.py:12, inlined at k.py:30"));
+    /// assert_eq!(origin(5), None);
     /// # Ok::<(), Vec<halfbyte_isa::ptx::text::Error>>(())
     /// ```
-    pub fn source_of(&self, at: Loc) -> Option<(&str, Loc)> {
+    pub fn source_of(&self, at: Loc) -> Option<Origin<'_>> {
         let places = (self.locs.iter().zip(&self.sources)).chain(self.function_locs.iter().zip(&self.function_sources));
         let found = places.flat_map(|(locs, sources)| locs.iter().zip(sources)).find(|(loc, _)| **loc == at);
-        let source = found.map(|(_, source)| source).filter(|source| source.loc.is_known())?;
-        Some((self.file(source.file)?, source.loc))
+        let first = found.map(|(_, source)| source).filter(|source| source.loc.is_known())?;
+        let outer = |of: &&SourceLocation| self.call_sites.get(of.inlined_at? as usize);
+        let all = std::iter::successors(Some(first), outer).take(MAX_ORIGIN);
+        let all: Vec<(&str, Loc)> = all.map_while(|of| Some((self.file(of.file)?, of.loc))).collect();
+        (!all.is_empty()).then_some(Origin(all))
     }
 
     /// Returns the name of the source file with this index, if `.file` declares it.

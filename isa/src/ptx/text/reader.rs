@@ -29,6 +29,8 @@ pub(super) fn read(text: &str) -> Result<ParsedFile, Vec<Error>> {
         version: (0, 0),
         target: TargetName { sm: 0, suffix: None },
         files: Vec::new(),
+        located: HashMap::new(),
+        call_sites: Vec::new(),
         variables: Vec::new(),
         vars: HashMap::new(),
         of_body: Vec::new(),
@@ -67,6 +69,10 @@ pub(super) struct Reader<'a> {
     /// The source location that the last `.loc` gives.
     pub(super) source: SourceLocation,
     files: Vec<(u32, String)>,
+    /// The source locations of the current body's `.loc` directives. The last directive of a
+    /// location says into which call the location is inlined.
+    pub(super) located: HashMap<(u32, Loc), SourceLocation>,
+    call_sites: Vec<SourceLocation>,
     pub(super) variables: Vec<Variable>,
     /// The variables by name.
     pub(super) vars: HashMap<&'a str, Var>,
@@ -291,6 +297,7 @@ impl<'a> Reader<'a> {
             locs: Vec::new(),
             sources: Vec::new(),
             files: Vec::new(),
+            call_sites: Vec::new(),
             refused: Vec::new(),
             unsupported: Vec::new(),
             function_locs: Vec::new(),
@@ -300,6 +307,7 @@ impl<'a> Reader<'a> {
             match self.ahead.token {
                 Token::End => {
                     text.files = std::mem::take(&mut self.files);
+                    text.call_sites = std::mem::take(&mut self.call_sites);
                     text.module.variables = self.named_apart(&text.module).into();
                     self.finish_functions(&mut text);
                     return Ok(text);
@@ -532,12 +540,11 @@ impl<'a> Reader<'a> {
             }
             "loc" => {
                 self.bump()?;
-                let (file, line) = (self.number()?, self.number()?);
-                let column = self.number_here()?;
-                self.source = SourceLocation { file, loc: Loc { line, column } };
-                // Information about inlining may follow in the line.
-                self.lexer.skip_line();
-                self.bump()
+                let (file, loc) = self.source_place()?;
+                let inlined_at = if self.accept(',')? { Some(self.call_site()?) } else { None };
+                self.source = SourceLocation { file, loc, inlined_at };
+                self.located.insert((file, loc), self.source);
+                Ok(())
             }
             "pragma" => self.pragma().map(drop),
             "section" => {
@@ -550,6 +557,37 @@ impl<'a> Reader<'a> {
                 self.expect('}', "`}`")
             }
             _ => Err(self.error(unsupported::directive(word))),
+        }
+    }
+
+    /// Parses a source location: the index of a file, a line and a column.
+    fn source_place(&mut self) -> Result<(u32, Loc), Error> {
+        Ok((self.number()?, Loc { line: self.number()?, column: self.number()? }))
+    }
+
+    /// Parses the call that a location is inlined into, such as `function_name $L0+4, inlined_at 1 30 3`. Returns the
+    /// index of the call. An earlier `.loc` of the call's location says what the call itself is inlined into.
+    fn call_site(&mut self) -> Result<u32, Error> {
+        self.keyword("function_name", "`function_name`")?;
+        self.name("the label of a function name")?;
+        if self.accept('+')? {
+            self.number()?;
+        }
+        self.expect(',', "`,`")?;
+        self.keyword("inlined_at", "`inlined_at`")?;
+        let (file, loc) = self.source_place()?;
+        let unknown = SourceLocation { file, loc, inlined_at: None };
+        let site = self.located.get(&(file, loc)).copied().unwrap_or(unknown);
+        if self.call_sites.last() != Some(&site) {
+            self.call_sites.push(site);
+        }
+        Ok(self.call_sites.len() as u32 - 1)
+    }
+
+    fn keyword(&mut self, name: &str, expected: &'static str) -> Result<(), Error> {
+        match self.ahead.token {
+            Token::Name(word) if word == name => self.bump(),
+            _ => Err(self.expected(expected)),
         }
     }
 

@@ -15,7 +15,7 @@ mod tests;
 use std::fmt;
 use std::time::Duration;
 
-use halfbyte::launch::Engine;
+use halfbyte::launch::{Engine, RaceCheck};
 use halfbyte_abi::cooperative::Schedule;
 use halfbyte_abi::{CancelToken, Limits, Watchdog};
 use serde_json::{Value, json};
@@ -307,8 +307,12 @@ fn undefined(request: &Request, patience: &Patience, is_limited: bool, is_object
     let watched = patience.watchdog();
     let plain = on(LaunchOptions { via: Some(Execution::Ptx), engine: Some(Engine::Interp), ..how(&watched) });
     let watched = patience.watchdog();
-    let seen =
-        on(LaunchOptions { via: Some(Execution::Ptx), engine: Some(Engine::Interp), races: true, ..how(&watched) });
+    let seen = on(LaunchOptions {
+        via: Some(Execution::Ptx),
+        engine: Some(Engine::Interp),
+        races: RaceCheck::On,
+        ..how(&watched)
+    });
     if seen != plain {
         return Some(Undefined::Watched);
     }

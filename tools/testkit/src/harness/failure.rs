@@ -7,12 +7,13 @@ use halfbyte_ir::eval::{self, Fault};
 use halfbyte_ir::op::AttrKind;
 use halfbyte_isa::halu::domain::{LOCAL_WINDOW, SHARED_WINDOW};
 use halfbyte_isa::object::Loc;
+use halfbyte_isa::ptx::text::ParsedFile;
 #[cfg(feature = "aot")]
 use halfbyte_runtime::aot;
 use halfbyte_runtime::{LaunchError, Space, Trap, TrapKind, Unwritten};
 
 use halfbyte::Report;
-use halfbyte::launch::fault_diagnostic;
+use halfbyte::launch::{fault_diagnostic, loc_of};
 
 /// The kind of a launch failure.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -189,12 +190,36 @@ pub struct Failure {
     pub line: Option<u32>,
     /// The work item that failed, if known.
     pub item: Option<Item>,
+    /// For PTX, the source location of the line, from a `.loc` directive.
+    pub source_line: Option<String>,
+    /// For a race, the access that was executed first.
+    pub other: Option<Box<OtherAccess>>,
+}
+
+/// The first of two accesses that race.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct OtherAccess {
+    /// The work item.
+    pub item: Item,
+    /// The line number in the text, from 1.
+    pub line: Option<u32>,
+    /// For PTX, the source location of the line, from a `.loc` directive.
+    pub source_line: Option<String>,
+}
+
+/// Returns the source location of a line of PTX, if a `.loc` directive gives it.
+fn source_line(read: Option<&ParsedFile>, loc: Loc) -> Option<String> {
+    read?.source_of(loc).map(|origin| origin.to_string())
+}
+
+fn line(loc: Loc) -> Option<u32> {
+    loc.is_known().then_some(loc.line)
 }
 
 impl Failure {
     /// Creates a failure without a line number or a work item.
     pub fn new(kind: FailureKind, message: impl Into<String>) -> Failure {
-        Failure { kind, message: message.into(), line: None, item: None }
+        Failure { kind, message: message.into(), line: None, item: None, source_line: None, other: None }
     }
 
     /// Creates a failure for invalid arguments.
@@ -204,7 +229,7 @@ impl Failure {
 
     /// Returns the failure with the line number of a source location, if the location is known.
     pub(super) fn at(self, loc: Loc) -> Failure {
-        Failure { line: loc.is_known().then_some(loc.line), ..self }
+        Failure { line: line(loc), ..self }
     }
 
     /// Creates a failure from the first diagnostic of a report.
@@ -220,14 +245,28 @@ impl Failure {
         Failure { line, ..Failure::new(kind, diagnostic.to_string()) }
     }
 
-    pub(super) fn of_trap(trap: &Trap) -> Failure {
+    /// Creates a failure from a trap. `read` is the parsed text of a PTX kernel.
+    pub(super) fn of_trap(trap: &Trap, read: Option<&ParsedFile>) -> Failure {
         let message = format!("`{}`: {}", trap.instruction, trap.kind);
         let failure = Failure::new(FailureKind::of_trap(&trap.kind), message).at(trap.loc);
-        Failure { item: Some(item(trap.item, &trap.shape)), ..failure }
+        let other = match &trap.kind {
+            TrapKind::Race { other, .. } => {
+                let loc = other.loc.unwrap_or_default();
+                let item = item(other.item.number(), &trap.shape);
+                Some(Box::new(OtherAccess { item, line: line(loc), source_line: source_line(read, loc) }))
+            }
+            _ => None,
+        };
+        Failure { item: Some(item(trap.item, &trap.shape)), source_line: source_line(read, trap.loc), other, ..failure }
     }
 
-    /// Creates a failure from the error of a launch of a compiled kernel.
-    pub(super) fn of_launch(error: &LaunchError, kernel: &halfbyte_ir::Kernel, text: &str) -> Failure {
+    /// Creates a failure from the error of a launch of a compiled kernel. `read` is the parsed text of a PTX kernel.
+    pub(super) fn of_launch(
+        error: &LaunchError,
+        kernel: &halfbyte_ir::Kernel,
+        text: &str,
+        read: Option<&ParsedFile>,
+    ) -> Failure {
         let kind = match error {
             LaunchError::Trap(trap) => {
                 let mut trap = Trap::clone(trap);
@@ -240,7 +279,7 @@ impl Failure {
                     };
                     (*space, *address, *near) = (own, address.wrapping_sub(window), None);
                 }
-                return Failure::of_trap(&trap);
+                return Failure::of_trap(&trap, read);
             }
             LaunchError::Engine { .. } => FailureKind::Unsupported,
             LaunchError::Tile(_) => FailureKind::Refused,
@@ -289,15 +328,28 @@ impl Failure {
         Failure { line, item: Some(item(stop.item, shape)), ..Failure::new(kind, stop.status.summary()) }
     }
 
-    /// Creates a failure from a fault of the evaluator.
-    pub(super) fn of_fault(fault: &Fault, kernel: &halfbyte_ir::Kernel, shape: &Shape, text: &str) -> Failure {
+    /// Creates a failure from a fault of the evaluator. `read` is the parsed text of a PTX kernel.
+    pub(super) fn of_fault(
+        fault: &Fault,
+        kernel: &halfbyte_ir::Kernel,
+        shape: &Shape,
+        text: &str,
+        read: Option<&ParsedFile>,
+    ) -> Failure {
         let diagnostic = fault_diagnostic(fault, kernel, shape, kernel.span);
-        let at_fault = match fault {
-            Fault::Args(_) | Fault::Exceeded(_) => None,
-            Fault::Trap(trap) => Some(trap.item),
-            Fault::Race(race) => Some(race.second.item),
+        let lines = Lines::new(text);
+        let loc = |span| loc_of(&lines, span).unwrap_or_default();
+        let (at_fault, other) = match fault {
+            Fault::Args(_) | Fault::Exceeded(_) => (None, None),
+            Fault::Trap(trap) => (Some(trap.item), None),
+            Fault::Race(race) => {
+                let (item, loc) = (item(race.first.item, shape), loc(race.first.span));
+                let other = OtherAccess { item, line: line(loc), source_line: source_line(read, loc) };
+                (Some(race.second.item), Some(Box::new(other)))
+            }
         };
         let failure = Failure::of_diagnostic(FailureKind::of_fault(fault, kernel), &diagnostic, text);
-        Failure { item: at_fault.map(|number| item(number, shape)), ..failure }
+        let source_line = source_line(read, loc(diagnostic.span));
+        Failure { item: at_fault.map(|number| item(number, shape)), source_line, other, ..failure }
     }
 }

@@ -2,17 +2,18 @@
 
 use halfbyte_abi::{Alias, Shape, Sm, Target, buffer_base};
 use halfbyte_ir::{ParamKind, Type};
+use halfbyte_isa::ptx::text::ParsedFile;
 use halfbyte_runtime::Program;
 
 use super::failure::{Failure, FailureKind};
-use super::{Arg, Execution, LaunchOptions, Request, Size, address, bytes_of, check_count, choose};
+use super::{Arg, Execution, LaunchOptions, Request, Size, Warn, address, bytes_of, check_count, choose};
 use crate::approximate::is_approximate;
 #[cfg(feature = "aot")]
 use crate::native_object::NativeKernel;
 #[cfg(feature = "aot")]
 use crate::trial::Launch;
 use halfbyte::include::ModuleReader;
-use halfbyte::launch::{Engine, Evaluation, LaunchOptions as Order, evaluate as evaluated, execute};
+use halfbyte::launch::{Engine, Evaluation, LaunchOptions as Order, RaceCheck, evaluate as evaluated, execute};
 use halfbyte::{Module, pipeline};
 
 impl Execution {
@@ -70,7 +71,7 @@ pub(super) fn launch(request: &mut Request, how: &LaunchOptions<'_>) -> Result<(
         Some(Engine::Jit { .. }) => Execution::Halu,
         Some(Engine::Cuda) => Execution::Ptx,
     });
-    let run = Run { module: &module, kernel: number, given: &given, shape, via, is_imported: false };
+    let run = Run { module: &module, kernel: number, given: &given, shape, via, imported: None };
     run.launch(request, how)
 }
 
@@ -90,9 +91,9 @@ pub(super) struct Run<'a> {
     pub given: &'a [ParamValue],
     pub shape: Shape,
     pub via: Execution,
-    /// `true` if the kernel is imported from PTX. An imported kernel restricts its arguments more
-    /// than the PTX text does.
-    pub is_imported: bool,
+    /// The parsed text of a kernel that is imported from PTX. An imported kernel restricts its
+    /// arguments more than the PTX text does.
+    pub imported: Option<&'a ParsedFile>,
 }
 
 impl Run<'_> {
@@ -108,15 +109,21 @@ impl Run<'_> {
         };
         let budget = u32::try_from(request.budget).unwrap_or(u32::MAX);
         let evaluate = |args: &mut [Vec<u8>]| {
-            let (watchdog, schedule) = (how.watchdog, how.schedule);
-            let how = Evaluation { budget, watchdog, schedule, aliases: &aliases, ..Evaluation::from(self.shape) };
-            let fault = evaluated(kernel, how, args).err();
-            fault.map_or(Ok(()), |fault| Err(Failure::of_fault(&fault, kernel, &self.shape, &request.text)))
+            let (shape, aliases) = (self.shape, &aliases);
+            let LaunchOptions { watchdog, schedule, warn, .. } = *how;
+            let races = how.races.max(RaceCheck::On);
+            let how = Evaluation { shape, budget, watchdog, aliases, schedule, races };
+            let failure = |fault| Failure::of_fault(&fault, kernel, &shape, &request.text, self.imported);
+            let evaluated = evaluated(kernel, how, args).map_err(failure)?;
+            if let Some(Warn(warn)) = warn {
+                evaluated.same_value_races().iter().for_each(|race| warn(failure(race.clone().into())));
+            }
+            Ok(())
         };
         match &program {
             None => evaluate(&mut args)?,
             Some(program) => {
-                if how.races {
+                if how.races.is_on() {
                     evaluate(&mut args.clone())?;
                 }
                 let Some(words) = program.kernels().first() else {
@@ -132,7 +139,7 @@ impl Run<'_> {
                         let engine = how.engine.unwrap_or(Engine::Interp);
                         let order = Order { budget, watchdog, aliases: &aliases, ..Order::from(engine) };
                         execute(words, order, self.shape, &mut args)
-                            .map_err(|error| Failure::of_launch(&error, kernel, &request.text))?;
+                            .map_err(|error| Failure::of_launch(&error, kernel, &request.text, self.imported))?;
                     }
                 }
             }
@@ -253,7 +260,8 @@ impl Run<'_> {
         let mut there = params.iter().zip(places).filter(|(_, place)| place.is_some_and(|(of, _)| of == arg));
         let Some((unique, _)) = there.find(|(param, _)| param.kind.is_unique()) else { return Ok(()) };
         let via = self.via.name();
-        let help = if self.is_imported { "import it with `--alias`" } else { "declare the parameter `may_alias`" };
+        let help =
+            if self.imported.is_some() { "import it with `--alias`" } else { "declare the parameter `may_alias`" };
         let name = &unique.name;
         Err(Failure::arguments(format!(
             "several parameters point into argument {arg}, and the kernel writes `{name}`; via {via}, `{name}` must not overlap other parameters: {help}"
@@ -292,7 +300,7 @@ impl Run<'_> {
             }
             // A null pointer becomes an empty buffer.
             (ParamKind::Buffer { .. }, ParamValue::Value(bytes))
-                if self.is_imported && bytes.iter().all(|&byte| byte == 0) =>
+                if self.imported.is_some() && bytes.iter().all(|&byte| byte == 0) =>
             {
                 Ok(Vec::new())
             }
@@ -334,7 +342,7 @@ impl Run<'_> {
 
     /// Creates a failure for an argument that the PTX kernel accepts but the imported kernel does not.
     fn unsupported_argument(&self, message: String) -> Failure {
-        Failure::new(if self.is_imported { FailureKind::Unsupported } else { FailureKind::Arguments }, message)
+        Failure::new(if self.imported.is_some() { FailureKind::Unsupported } else { FailureKind::Arguments }, message)
     }
 }
 

@@ -9,6 +9,7 @@ mod ir;
 mod ptx;
 mod sequence;
 
+use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use halfbyte_abi::Watchdog;
@@ -16,10 +17,10 @@ use halfbyte_abi::cooperative::Schedule;
 use halfbyte_abi::{DEFAULT_BUDGET, buffer_base};
 use halfbyte_isa::ptx::module::TargetName;
 
-pub use failure::{Failure, FailureKind, Item};
+pub use failure::{Failure, FailureKind, Item, OtherAccess};
 pub use sequence::{NextArg, NextLaunch, launch_all};
 
-use halfbyte::launch::Engine;
+use halfbyte::launch::{Engine, RaceCheck};
 use halfbyte_runtime::ptx::{Globals, Print};
 
 /// The largest total size of a launch's buffers, in bytes.
@@ -165,6 +166,16 @@ impl Request {
     }
 }
 
+/// Receiver of races that are no errors.
+#[derive(Clone, Copy)]
+pub struct Warn<'a>(pub &'a (dyn Fn(Failure) + Sync));
+
+impl fmt::Debug for Warn<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Warn(..)")
+    }
+}
+
 /// Options of a launch.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct LaunchOptions<'a> {
@@ -174,8 +185,8 @@ pub struct LaunchOptions<'a> {
     /// in the IR on the evaluator. For the IR, an engine of native code changes the default to
     /// HALU's machine code, and a GPU changes it to PTX.
     pub via: Option<Execution>,
-    /// `true` to detect races in PTX that is executed directly. The evaluator always detects races.
-    pub races: bool,
+    /// Detection of races in every form of execution. The evaluator always detects races.
+    pub races: RaceCheck,
     /// `true` if pointers of a PTX kernel may alias, in every form of execution.
     pub may_alias: bool,
     /// The limits of the launch, and the token that cancels it.
@@ -185,6 +196,8 @@ pub struct LaunchOptions<'a> {
     pub approximate: Option<&'a AtomicBool>,
     /// A callback that receives the `vprintf` output of directly executed PTX.
     pub print: Option<Print<'a>>,
+    /// A callback that receives the races that are no errors, after the launch.
+    pub warn: Option<Warn<'a>>,
     /// The order in which the evaluator runs the items of a group.
     pub schedule: Schedule,
 }

@@ -4,12 +4,12 @@ use halfbyte_abi::{Shape, ShapeError};
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx::module::Entry;
 use halfbyte_isa::ptx::text::{self, Error, ParsedFile, Verdict};
-use halfbyte_runtime::LaunchError;
 use halfbyte_runtime::ptx::{self, Kernel, LoadError};
+use halfbyte_runtime::{LaunchError, Trap};
 
 use super::failure::{Failure, FailureKind};
 use super::ir::{ParamValue, Run};
-use super::{Arg, Execution, LaunchOptions, Request, Size, check_count, choose};
+use super::{Arg, Execution, LaunchOptions, Request, Size, Warn, check_count, choose};
 use crate::trial::reads_addresses;
 use halfbyte::import_ptx::{self, MAX_ITEMS, ParameterRange, import_one, is_approximate};
 use halfbyte::launch::Engine;
@@ -125,12 +125,17 @@ fn execute_directly(
             &mut Arg::Alias { arg, offset } => ptx::Arg::Alias { of: arg, offset },
         })
         .collect();
-    let (budget, races, watchdog, engine) =
-        (request.budget, how.races, how.watchdog, how.engine.unwrap_or(Engine::JIT));
-    let print = how.print;
+    let LaunchOptions { races, watchdog, print, .. } = *how;
+    let (budget, engine) = (request.budget, how.engine.unwrap_or(Engine::JIT));
     let shape = Shape { shared: request.shared as u32, ..shape };
-    let launch = ptx::Launch { budget, races, watchdog, print, engine, ..ptx::Launch::new(shape, &mut args) };
-    kernel.launch(launch).map(|_| ()).map_err(|error| of_launch(&error))
+    let warn = |race: &Trap| {
+        if let Some(Warn(warn)) = how.warn {
+            warn(Failure::of_trap(race, Some(read)));
+        }
+    };
+    let warn = Some(ptx::Warn(&warn));
+    let launch = ptx::Launch { budget, races, warn, watchdog, print, engine, ..ptx::Launch::new(shape, &mut args) };
+    kernel.launch(launch).map(|_| ()).map_err(|error| of_launch(&error, Some(read)))
 }
 
 /// Fails if the size of an argument in bytes differs from the size of its parameter.
@@ -154,9 +159,9 @@ fn of_load(error: &LoadError) -> Failure {
     Failure::new(kind, error.to_string()).at(loc)
 }
 
-fn of_launch(error: &LaunchError) -> Failure {
+fn of_launch(error: &LaunchError, read: Option<&ParsedFile>) -> Failure {
     match error {
-        LaunchError::Trap(trap) => Failure::of_trap(trap),
+        LaunchError::Trap(trap) => Failure::of_trap(trap, read),
         LaunchError::Engine { .. } => Failure::new(FailureKind::Unsupported, error.to_string()),
         LaunchError::Shape { error: ShapeError::Items(_), .. } => Failure::new(FailureKind::Limit, error.to_string()),
         LaunchError::Count { .. }
@@ -182,7 +187,7 @@ fn imported(
     let items = shape.items().map_err(|error| Failure::arguments(error.to_string()))?;
     if !entry.blocks.admits(shape.block) {
         let (kernel, expected, found) = (entry.name.clone(), entry.blocks.to_string(), shape.block);
-        return Err(of_launch(&LaunchError::Blocks { kernel, expected, found }));
+        return Err(of_launch(&LaunchError::Blocks { kernel, expected, found }, None));
     }
     if items > MAX_ITEMS {
         let message = format!("{items} work items; via {} there are at most {MAX_ITEMS}", via.name());
@@ -211,6 +216,6 @@ fn imported(
     // The size of dynamic shared memory has no effect on a kernel without shared memory.
     let shared = if entry.shared_layout().is_empty() { 0 } else { request.shared as u32 };
     let shape = Shape { shared, ..shape };
-    let run = Run { module: &module, kernel: 0, given: &given, shape, via, is_imported: true };
+    let run = Run { module: &module, kernel: 0, given: &given, shape, via, imported: Some(read) };
     run.launch(request, how)
 }
