@@ -1,13 +1,19 @@
 //! Tests of the memory that the compiler stages allocate. For a kernel of twice the size, a stage may allocate about
 //! twice as much. `cargo bench --bench growth` measures instructions and memory for much larger kernels.
 
-use halfbyte::pipeline::{Options, compile_object};
+use std::path::Path;
+
+use halfbyte::emit::ptx_text;
+use halfbyte::import_ptx::{Options as ImportOptions, OutputSelector, import_read, read_each};
+use halfbyte::launch::Engine;
+use halfbyte::pipeline::{Options, compile_kernels, compile_object};
 use halfbyte::{Module, Sm, Target};
 use halfbyte_inspect::explain::{Question, explain};
 use halfbyte_inspect::view;
+use halfbyte_testkit::check::check;
 
 use crate::allocator::allocated;
-use crate::growing::{self, KERNELS};
+use crate::growing::{self, KERNELS, ptx};
 
 /// Returns the number of bytes that a compiler stage allocates for a kernel of the given size.
 fn cost(kernel: &growing::Kernel, work: &str, target: Target, size: usize) -> u64 {
@@ -46,6 +52,40 @@ fn twice_the_kernel_takes_twice_the_bytes() {
                 if growth > MOST {
                     wrong.push(format!("{} {work} {target}: {growth:.2} times the {small:.0} bytes", kernel.name));
                 }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Returns the number of bytes that a work on a PTX file of the given size allocates.
+fn ptx_cost(file: &growing::Kernel, work: &str, size: usize) -> u64 {
+    let text = (file.write)(size);
+    allocated(|| match work {
+        "check" => drop(check("k.ptx", &text, Path::new(""), &[Engine::Interp])),
+        _ => {
+            let (Ok(read), options) = (read_each("k.ptx", &text), Options::new(halfbyte::ptx(Sm::SM_90))) else {
+                return;
+            };
+            let Ok(module) = import_read("k.ptx", &text, &read, ImportOptions::default()) else { return };
+            let Ok(compiled) = compile_kernels(&module, &module.ir().kernels, &options, &mut |_| {}) else { return };
+            let selector = OutputSelector::new(&read);
+            let code = compiled.code.into_iter().zip(compiled.stats);
+            let code = code.map(|(code, stats)| selector.select(code, stats.is_packed).code).collect();
+            drop(ptx_text(code, Sm::SM_90, None));
+        }
+    })
+}
+
+#[test]
+fn twice_the_ptx_takes_twice_the_bytes() {
+    let mut wrong = Vec::new();
+    for file in ptx::FILES {
+        for &work in file.works.iter().filter(|work| ["check", "ptx"].contains(work)) {
+            let [small, large] = [200, 400].map(|size| ptx_cost(file, work, size) as f64);
+            let growth = large / small;
+            if growth > MOST {
+                wrong.push(format!("{} {work}: {growth:.2} times the {small:.0} bytes", file.name));
             }
         }
     }

@@ -55,6 +55,7 @@ mod ptx_import;
 mod ptx_matrices;
 mod ptx_memory;
 mod ptx_mutated;
+mod ptx_only_direct;
 mod ptx_ssa;
 mod ptx_support;
 mod ptx_uninitialised;

@@ -121,3 +121,16 @@ fn what_is_known_only_when_it_runs_is_not_imported() {
         assert!(error.contains("--target ptx"), "{error}");
     }
 }
+
+/// The calls of a function that has no instructions can grow exponentially with the size of the text.
+#[test]
+fn calls_that_are_too_many_are_not_imported() {
+    let doubles = |count: usize| -> String {
+        let function = |k: usize| format!(".func f{k} () {{ call.uni f{}; call.uni f{0}; }}\n", k - 1);
+        ".func f0 () { }\n".to_owned() + &(1..=count).map(function).collect::<String>()
+    };
+    let called = |count: usize| text(&doubles(count), &format!("mov.u32 %r9, 3; call.uni f{count};"));
+    assert_eq!(both(&called(6)).0, both(&called(0)).1);
+    let error = import("k.ptx", &called(40), Shape::default()).unwrap_err().to_string();
+    assert!(error.contains("a call has no counterpart in the IR"), "{error}");
+}

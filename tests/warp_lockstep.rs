@@ -66,7 +66,7 @@ fn depends(text: &str, threads: u32, words: usize) -> [Option<OrderCause>; 2] {
     let how = LaunchOptions { races: RaceCheck::On, ..LaunchOptions::from(Engine::Interp) };
     let host = Host::load("k.ptx", text, "k").unwrap();
     let _: Stats = host.launch_on(how, shape, &mut after).unwrap();
-    let of_text = text_order_dependence(("k.ptx", text, "k"), how, shape, &before, &after).unwrap();
+    let of_text = text_order_dependence(&|| Host::load("k.ptx", text, "k"), how, shape, &before, &after).unwrap();
     let shape_of_import = Imported { grid: Some([1, 1, 1]), block: Some([threads, 1, 1]) };
     let module = import("k.ptx", text, shape_of_import).unwrap_or_else(|report| panic!("{report}"));
     let (kernel, how) = (&module.ir().kernels[0], Evaluation::from(shape));

@@ -1,14 +1,17 @@
 //! Generators of kernels of a given size, for the growth benchmark.
 
+#[path = "ptx.rs"]
+pub mod ptx;
+
 use std::fmt::Write;
 
-/// A generator of kernels of a given size.
+/// A generator of texts of a given size.
 pub struct Kernel {
-    /// The name of the generator, which is also the name of the kernel in the text.
+    /// The name of the generator, which is also the name of the kernel in the text, or the name of a PTX file.
     pub name: &'static str,
     /// The first parts of the names of the workloads that run on the kernel, such as `explain` for `explain-halu`.
     pub works: &'static [&'static str],
-    /// Returns the text of a kernel of the given size. The kernel defines a value `%r`.
+    /// Returns a text of the given size. A kernel that is not PTX defines a value `%r`.
     pub write: fn(usize) -> String,
 }
 

@@ -1,7 +1,7 @@
 //! Growth of the compiler's costs with the size of its input: executed instructions and memory.
 //!
-//! Each kernel of [`KERNELS`] is generated in doubling sizes, and the program `halfbyte` compiles
-//! it. The cost of the smallest size is subtracted. The exponent is the slope of the remaining cost
+//! Each kernel of [`KERNELS`] and each PTX file of [`FILES`] is generated in doubling sizes, and the
+//! program `halfbyte` compiles, checks or runs it. The cost of the smallest size is subtracted. The exponent is the slope of the remaining cost
 //! over the size on logarithmic scales: 1 means that twice the input costs twice as much.
 #![allow(unreachable_pub)]
 
@@ -15,6 +15,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
+use kernels::ptx::FILES;
 use kernels::{KERNELS, Kernel};
 use process::{ResourceUsage, measure as start};
 
@@ -43,6 +44,8 @@ const WORKS: &[(&str, &[&str])] = &[
     ("halu",         &["compile", "--emit", "obj", "-o", "/dev/null", "--target", "halu"]),
     ("vp1",          &["compile", "--emit", "obj", "-o", "/dev/null", "--target", "vp1"]),
     ("ptx",          &["compile", "--emit", "obj", "-o", "/dev/null", "--target", "ptx"]),
+    ("check",        &["check"]),
+    ("run",          &["run", "--target", "ptx", "--grid", "1", "--block", "32", "--kernel", "k0"]),
     ("explain-halu", &["explain", "--at", "%r", "--target", "halu"]),
     ("explain-vp1",  &["explain", "--at", "%r", "--target", "vp1"]),
     ("explain-ptx",  &["explain", "--at", "%r", "--target", "ptx"]),
@@ -57,13 +60,13 @@ Measures how the costs of the compiler grow with the size of its input
 Usage: cargo bench --bench growth -- [OPTIONS] [NAME]...
 
 Arguments:
-  [NAME]...  Kernels and workloads to measure; all by default
+  [NAME]...  Kernels, PTX files and workloads to measure; all by default
 
 Options:
-      --last SIZE  Largest size of a kernel [default: 16000]
+      --last SIZE  Largest size of a kernel or of a PTX file [default: 16000]
   -h, --help       Prints this help
 
-Each output line is for a kernel and a workload. For the executed instructions and for the peak memory, the line contains the
+Each output line is for a kernel or a PTX file, and a workload. For the executed instructions and for the peak memory, the line contains the
 exponent over all sizes, the exponent of the last doubling, and the cost at the largest size, minus that of size 1.
 Sizes double from 1,000 to 16,000. `perf stat` counts the instructions if the machine permits it. Otherwise, valgrind's
 cachegrind counts them, which takes several minutes for all kernels.
@@ -105,7 +108,8 @@ fn failed(message: &str) -> ExitCode {
 /// Measures each selected kernel with each selected workload and prints a line for it. Returns
 /// `true` if no exponent exceeds its limit.
 fn measure(names: &[String], last: usize) -> Result<bool, String> {
-    let is_kernel = |name: &String| KERNELS.iter().any(|kernel| kernel.name == name);
+    let kernels = || KERNELS.iter().chain(FILES);
+    let is_kernel = |name: &String| kernels().any(|kernel| kernel.name == name);
     let is_work = |name: &String| WORKS.iter().any(|work| work.0 == name);
     if let Some(name) = names.iter().find(|name| !is_kernel(name) && !is_work(name)) {
         return Err(format!("there is no kernel or workload named `{name}`; `--help` describes the arguments"));
@@ -118,7 +122,7 @@ fn measure(names: &[String], last: usize) -> Result<bool, String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let meter = Meter::find(folder.path());
     let mut all_grow_well = true;
-    for kernel in KERNELS.iter().filter(|kernel| is_asked(kernel.name, &is_kernel)) {
+    for kernel in kernels().filter(|kernel| is_asked(kernel.name, &is_kernel)) {
         for (work, args) in WORKS {
             let is_meant = kernel.works.iter().any(|&of| work.split('-').next() == Some(of));
             if is_meant && is_asked(work, &is_work) {
@@ -198,7 +202,8 @@ impl Meter<'_> {
     /// Returns the costs of the program on a kernel of the given size: millions of executed
     /// instructions, and MB of memory.
     fn run(&self, kernel: &Kernel, size: usize, args: &[&str]) -> Result<[f64; COSTS.len()], String> {
-        let file = self.folder.join(format!("{}.hb", kernel.name));
+        let extension = if kernel.name.ends_with(".ptx") { "" } else { ".hb" };
+        let file = self.folder.join(format!("{}{extension}", kernel.name));
         fs::write(&file, (kernel.write)(size)).map_err(|error| format!("{}: {error}", file.display()))?;
         let file = file.to_string_lossy();
         let args: Vec<&str> = args.iter().copied().chain([&*file]).collect();

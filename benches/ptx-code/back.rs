@@ -8,7 +8,7 @@ use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
 use halfbyte::emit::ptx_text;
-use halfbyte::import_ptx::{self, ir_name, select_output};
+use halfbyte::import_ptx::{self, OutputSelector, ir_name};
 use halfbyte::pipeline::{Options, compile_kernels};
 use halfbyte::{Module, Sm};
 
@@ -43,7 +43,7 @@ pub fn recompile(text: &str, kernel: Option<&str>, sm: Sm) -> Result<(String, bo
     let read = import_ptx::read_each("k.ptx", text).map_err(|report| report.to_string())?;
     let mut is_packed = false;
     let code = compiled.code.into_iter().zip(compiled.stats).map(|(code, stats)| {
-        let back = select_output(&read, code, stats.is_packed);
+        let back = OutputSelector::new(&read).select(code, stats.is_packed);
         is_packed |= back.is_packed;
         back.code
     });

@@ -112,7 +112,7 @@ pub use pipeline::Binary;
 #[cfg(feature = "typed")]
 pub use program::{Bound, CallError, Kernel, Program};
 pub use report::Report;
-pub use source::{SourceMap, SourceText};
+pub use source::{IndexedText, SourceMap, SourceText};
 #[cfg(feature = "codegen")]
 pub use targets::{TARGETS, TargetSet};
 #[cfg(feature = "typed")]

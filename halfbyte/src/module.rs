@@ -92,7 +92,9 @@ impl Module {
             },
         };
         match read {
-            Ok(ir) => Ok(Module { file: file.to_owned(), source: SourceText::Text(text), ir, refused: Vec::new() }),
+            Ok(ir) => {
+                Ok(Module { file: file.to_owned(), source: SourceText::Text(text.into()), ir, refused: Vec::new() })
+            }
             Err(errors) => Err(Report::new(file, text, errors)),
         }
     }

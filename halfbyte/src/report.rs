@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use halfbyte_ir::diag::Diagnostic;
+use halfbyte_ir::diag::{Diagnostic, Lines};
 
 use crate::source::SourceText;
 
@@ -50,7 +50,7 @@ impl Severity {
 impl Report {
     /// Creates a report of errors in the text of a file.
     pub fn new(file: impl Into<String>, text: impl Into<Arc<str>>, list: impl Into<Vec<Diagnostic>>) -> Report {
-        Report::of(file, SourceText::Text(text.into()), list.into())
+        Report::of(file, SourceText::Text(text.into().into()), list.into())
     }
 
     /// Creates a report of warnings about the text of a file.
@@ -61,6 +61,12 @@ impl Report {
     /// Creates a report of errors in kernels that have the given source.
     pub(crate) fn of(file: impl Into<String>, source: SourceText, list: Vec<Diagnostic>) -> Report {
         Report { file: file.into(), source, list, severity: Severity::Error }
+    }
+
+    /// Creates a report of other diagnostics about the same text.
+    #[must_use]
+    pub fn with(&self, list: impl Into<Vec<Diagnostic>>) -> Report {
+        Report { file: self.file.clone(), source: self.source.clone(), list: list.into(), severity: self.severity }
     }
 
     /// Returns the severity of the diagnostics.
@@ -76,6 +82,14 @@ impl Report {
     /// Returns the source text, or an empty string if the report has none.
     pub fn text(&self) -> &str {
         self.source.text()
+    }
+
+    /// Returns the source text with the index of its lines. The text is empty if the report has none.
+    pub fn lines(&self) -> Lines<'_> {
+        match &self.source {
+            SourceText::Text(text) => text.lines(),
+            SourceText::None | SourceText::Map(_) => Lines::new(""),
+        }
     }
 
     /// Returns the diagnostics, in the order in which they are shown.

@@ -1,11 +1,11 @@
 //! Sources of kernels, and conversion of spans to lines and columns.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use halfbyte_abi::Loc;
 use halfbyte_ir::Span;
-use halfbyte_ir::diag::Lines;
+use halfbyte_ir::diag::{LineIndex, Lines};
 
 /// A map from the spans of built kernels to locations in a user's file.
 ///
@@ -23,6 +23,26 @@ impl<F: Fn(Span) -> Loc + Send + Sync> SourceMap for F {
     }
 }
 
+/// A source text with an index of its lines, which is built on first use.
+#[derive(Clone, Debug)]
+pub struct IndexedText {
+    text: Arc<str>,
+    index: Arc<OnceLock<LineIndex>>,
+}
+
+impl<T: Into<Arc<str>>> From<T> for IndexedText {
+    fn from(text: T) -> IndexedText {
+        IndexedText { text: text.into(), index: Arc::default() }
+    }
+}
+
+impl IndexedText {
+    /// Returns the text with the index of its lines.
+    pub fn lines(&self) -> Lines<'_> {
+        Lines::with_index(&self.text, self.index.get_or_init(|| LineIndex::new(&self.text)))
+    }
+}
+
 /// The source to which the spans of kernels refer.
 #[derive(Clone, Default)]
 pub enum SourceText {
@@ -30,7 +50,7 @@ pub enum SourceText {
     #[default]
     None,
     /// A source text. Spans are byte offsets in the text.
-    Text(Arc<str>),
+    Text(IndexedText),
     /// A user-defined map from spans to lines and columns.
     Map(Arc<dyn SourceMap>),
 }
@@ -39,7 +59,7 @@ impl fmt::Debug for SourceText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SourceText::None => f.write_str("None"),
-            SourceText::Text(text) => f.debug_tuple("Text").field(text).finish(),
+            SourceText::Text(text) => f.debug_tuple("Text").field(&text.text).finish(),
             SourceText::Map(_) => f.write_str("Map(..)"),
         }
     }
@@ -49,7 +69,7 @@ impl SourceText {
     /// Returns the source text, or an empty string if there is none.
     pub fn text(&self) -> &str {
         match self {
-            SourceText::Text(text) => text,
+            SourceText::Text(text) => &text.text,
             SourceText::None | SourceText::Map(_) => "",
         }
     }
@@ -58,7 +78,7 @@ impl SourceText {
     pub(crate) fn locator(&self) -> Locator<'_> {
         match self {
             SourceText::None => Locator::None,
-            SourceText::Text(text) => Locator::of_text(text),
+            SourceText::Text(text) => Locator::Text(Arc::new(text.lines())),
             SourceText::Map(map) => Locator::Map(&**map),
         }
     }

@@ -1,5 +1,6 @@
 //! Diagnostics: an error in a text or kernel, its location, and the expected input.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use crate::span::Span;
@@ -72,22 +73,28 @@ pub struct Position {
     pub column: usize,
 }
 
-/// Index of the lines of a source text. It is built once, and each lookup takes logarithmic time.
+/// Byte offsets of the lines of a text.
 #[derive(Clone, Debug)]
-pub struct Lines<'s> {
-    source: &'s str,
+pub struct LineIndex {
     /// `true` if the text is ASCII, so that columns are byte counts.
     is_ascii: bool,
     /// Byte offset of each line start. Text beyond 4 GiB is not indexed, because spans have 32-bit offsets.
     starts: Vec<u32>,
 }
 
+/// A source text with the index of its lines. The index is built once, and each lookup takes logarithmic time.
+#[derive(Clone, Debug)]
+pub struct Lines<'s> {
+    source: &'s str,
+    index: Cow<'s, LineIndex>,
+}
+
 /// Lower estimate of the average line length in bytes, used to reserve memory.
 const SHORT_LINE: usize = 16;
 
-impl<'s> Lines<'s> {
+impl LineIndex {
     /// Builds the line index of a text.
-    pub fn new(source: &'s str) -> Lines<'s> {
+    pub fn new(source: &str) -> LineIndex {
         // Unused capacity costs no physical memory, because its pages are never touched.
         let mut starts = Vec::with_capacity(source.len() / SHORT_LINE + 1);
         starts.push(0);
@@ -105,7 +112,19 @@ impl<'s> Lines<'s> {
         }
         let before = 8 * words.len() as u32;
         starts.extend((before..).zip(rest).filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1));
-        Lines { source, is_ascii: any.to_le_bytes().is_ascii() && rest.is_ascii(), starts }
+        LineIndex { is_ascii: any.to_le_bytes().is_ascii() && rest.is_ascii(), starts }
+    }
+}
+
+impl<'s> Lines<'s> {
+    /// Builds the line index of a text.
+    pub fn new(source: &'s str) -> Lines<'s> {
+        Lines { source, index: Cow::Owned(LineIndex::new(source)) }
+    }
+
+    /// Creates the lines of a text from its line index.
+    pub fn with_index(source: &'s str, index: &'s LineIndex) -> Lines<'s> {
+        Lines { source, index: Cow::Borrowed(index) }
     }
 
     /// Returns the line and column of the byte at offset `byte`. Beyond the end of the text,
@@ -117,7 +136,7 @@ impl<'s> Lines<'s> {
     /// Returns the line and column of the byte at offset `byte`. The lookup takes constant time if
     /// the byte is on line `line` or an adjacent line.
     pub fn position_near(&self, byte: u32, line: usize) -> Position {
-        let byte = match self.is_ascii {
+        let byte = match self.index.is_ascii {
             true => self.source.len().min(byte as usize) as u32,
             false => self.source.floor_char_boundary(byte as usize) as u32,
         };
@@ -125,10 +144,10 @@ impl<'s> Lines<'s> {
             after if self.is_on(byte, after.wrapping_sub(1)) => after - 1,
             same if self.is_on(byte, same) => same,
             before if self.is_on(byte, before.wrapping_add(1)) => before + 1,
-            _ => self.starts.partition_point(|&start| start <= byte),
+            _ => self.index.starts.partition_point(|&start| start <= byte),
         };
         let start = self.start(line);
-        let before = match self.is_ascii {
+        let before = match self.index.is_ascii {
             true => (byte as usize).saturating_sub(start),
             false => self.source.get(start..byte as usize).map_or(0, |before| before.chars().count()),
         };
@@ -138,13 +157,13 @@ impl<'s> Lines<'s> {
     /// Returns `true` if a byte is on the given line and the line is not the last one.
     #[inline]
     fn is_on(&self, byte: u32, line: usize) -> bool {
-        let bounds = line.checked_sub(1).and_then(|first| self.starts.get(first..)?.first_chunk());
+        let bounds = line.checked_sub(1).and_then(|first| self.index.starts.get(first..)?.first_chunk());
         bounds.is_some_and(|&[start, next]| (start..next).contains(&byte))
     }
 
     /// Returns a line's text without its line break, or an empty string if there is no such line.
     pub fn text(&self, line: usize) -> &'s str {
-        let end = self.starts.get(line).map_or(self.source.len(), |&next| next as usize - 1);
+        let end = self.index.starts.get(line).map_or(self.source.len(), |&next| next as usize - 1);
         let text = self.source.get(self.start(line)..end).unwrap_or_default();
         text.strip_suffix('\r').unwrap_or(text)
     }
@@ -152,7 +171,7 @@ impl<'s> Lines<'s> {
     /// Returns the byte offset at which a line starts, or the size of the text if there is no such line.
     pub fn start(&self, line: usize) -> usize {
         let index = line.wrapping_sub(1);
-        self.starts.get(index).map_or(self.source.len(), |&start| start as usize)
+        self.index.starts.get(index).map_or(self.source.len(), |&start| start as usize)
     }
 }
 
@@ -283,7 +302,7 @@ mod tests {
             let text: String = (0..11).map(char).collect();
             let behind = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
             let starts: Vec<_> = [0].into_iter().chain(behind).map(|start| start as u32).collect();
-            assert_eq!(Lines::new(&text).starts, starts, "{text:?}");
+            assert_eq!(LineIndex::new(&text).starts, starts, "{text:?}");
         }
     }
 

@@ -8,7 +8,7 @@ use halfbyte_abi::Sm;
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx::module::{Kernel, Linkage, Module, TargetName};
 use halfbyte_isa::ptx::row::{OperandKind, Row};
-use halfbyte_isa::ptx::text::{ParsedFile, Verdict, Writer, inst_text, inst_text_in, read, read_each};
+use halfbyte_isa::ptx::text::{KernelNumber, ParsedFile, Verdict, Writer, inst_text, inst_text_in, read, read_each};
 use halfbyte_isa::ptx::types::{Suffix, Token, Type};
 use halfbyte_isa::ptx::{Inst, Opcode};
 
@@ -288,6 +288,13 @@ out:
     let read_once = read(&kernel(body)).unwrap().module;
     assert!(read(&read_once.to_string()).unwrap().module == read_once);
 
+    // A label that several scopes use and none of them defines belongs to the scope around them.
+    let body = "{ bra z; { bra z; { bra z; } { z: bra z; } } bra y; } z: { { bra y; } } y: ret;";
+    let text = read(&kernel(body)).unwrap().module.to_string();
+    let lines: Vec<&str> = text.lines().map(str::trim).skip_while(|line| !line.starts_with("bra")).collect();
+    #[rustfmt::skip]
+    assert_eq!(lines[..9], ["bra z_1_;", "bra z_1_;", "bra z_1_;", "z:", "bra z;", "bra y;", "z_1_:", "bra y;", "y:"]);
+
     // A name that is declared in a scope is unknown after the scope.
     let errors = |body: &str| read(&kernel(body)).unwrap_err().iter().map(ToString::to_string).collect::<Vec<_>>();
     assert_eq!(errors("{ .reg .b32 t; } mov.b32 t, 0;"), ["6:26: unknown name `t`"]);
@@ -373,6 +380,82 @@ fn rejects_only_kernels_with_unsupported_features() {
     assert_eq!(outside.len(), 3, "{outside:?}");
     // `read` must report the same errors for the whole file.
     assert_eq!(read(text).unwrap_err().len(), found.unsupported_errors().len());
+}
+
+#[test]
+fn a_name_belongs_to_one_symbol() {
+    let second = |declarations: &str| {
+        let errors = read_each(&format!(".version 8.0 .target sm_90\n{declarations}\n")).unwrap_err();
+        errors.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    let refused = ".entry k() { .global .b8 mine[8]; ret; }\n";
+    for again in [".global .b32 k;", ".shared .b32 k;", ".func k() { ret; }", ".func k();", ".entry k() { ret; }"] {
+        let column = again.find('k').unwrap() + 1;
+        for kernel in [".entry k() { ret; }\n", refused] {
+            let errors = second(&format!("{kernel}{again}"));
+            assert!(errors.contains(&format!("3:{column}: `k` is already defined")), "{errors:?}");
+        }
+        let errors = second(&format!(".global .b8 k;\n{again}"));
+        assert!(errors.contains(&format!("3:{column}: `k` is already defined")), "{errors:?}");
+    }
+    // A body may give the name of a kernel to its own variables.
+    let text = ".version 8.0 .target sm_90\n.entry k() { .shared .b32 k; .local .b32 t; ret; }\n.entry t() { ret; }\n";
+    assert_eq!(read(text).unwrap().module.variables[0].name, "k_1");
+}
+
+#[test]
+fn finds_kernels_by_name() {
+    let text = ".version 8.0 .target sm_90\n.entry a$b(.param .u32 n) { ret; }\n.entry a_b() { ret; }\n\
+        .entry c%d() { tex; ret; }\n";
+    let read = read_each(&text.replace("c%d", "c$d")).unwrap();
+    assert_eq!((read.kernel("a$b"), read.kernel("a_b")), (Some(KernelNumber::Entry(0)), Some(KernelNumber::Entry(1))));
+    assert_eq!((read.kernel("c_d"), read.kernel("c$d")), (None, Some(KernelNumber::Refused(0))));
+    assert_eq!(read.kernel_by_ir_name("a_b"), Some(KernelNumber::Entry(1)));
+    assert_eq!(read.kernel_by_ir_name("a%b"), Some(KernelNumber::Entry(0)));
+    assert_eq!(read.kernel_by_ir_name("c_d"), Some(KernelNumber::Refused(0)));
+    assert_eq!((read.kernel_by_ir_name("d"), read.most_params()), (None, 1));
+}
+
+/// A kernel is rejected because of the first unsupported function that it can call, however many
+/// calls lie between them.
+#[test]
+fn rejects_kernels_that_reach_an_unsupported_function() {
+    let text = ".version 8.0 .target sm_90 .address_size 64
+.extern .func first();
+.extern .func second();
+.func calls_second() { call second; }
+.func calls_both() { call calls_second; call first; }
+.func by_address(.reg .b64 %f) { p: .callprototype _ (); call %f, p; }
+.func plain() { call plain; }
+.global .u64 table[2] = {plain, calls_second};
+.entry none() { call plain; }
+.entry direct() { call second; }
+.entry both() { call calls_both; call plain; }
+.entry deep() { call calls_second; }
+.entry indirect() { .reg .b64 %f; ld.global.u64 %f, [table]; call by_address, (%f); }
+";
+    let found = read_each(text).unwrap();
+    let names: Vec<&str> = found.module.entries.iter().map(|entry| entry.name.as_str()).collect();
+    assert_eq!(names, ["none"]);
+    assert_eq!(found.module.entries[0].reached_functions(), [5]);
+    let refused: Vec<(&str, String)> =
+        found.refused.iter().map(|refused| (refused.name.as_str(), refused.errors[0].to_string())).collect();
+    let external = |name: &str| format!("the external function `{name}` is not supported");
+    let expected = [
+        ("direct", "10:19: ".to_owned() + &external("second")),
+        ("both", "11:17: ".to_owned() + &external("first")),
+        ("deep", "12:17: ".to_owned() + &external("second")),
+        ("indirect", "13:62: ".to_owned() + &external("second")),
+    ];
+    assert_eq!(refused, expected);
+    // Without the address in the variable, the indirect call reaches only supported functions.
+    let found = read_each(&text.replace("{plain, calls_second}", "{plain, by_address}")).unwrap();
+    assert_eq!(found.module.entries[1].name, "indirect");
+    assert_eq!(found.module.entries[1].reached_functions(), [4, 5]);
+    let carries = found.module.kernels_with(|body| body.insts.iter().any(|inst| inst.row().mnemonic == "ld"));
+    assert_eq!(carries, [false, true]);
+    let tables = found.module.kernels_with(|body| !body.tables.is_empty());
+    assert_eq!(tables, [false, true]);
 }
 
 #[test]

@@ -41,7 +41,7 @@ pub fn agree(module: &Module, program: &Program, shape: impl Into<Shape>, args: 
         let params = given(kernel);
         for (number, ((param, expected), found)) in params.iter().zip(&expected).zip(&found).enumerate() {
             if let Some(difference) =
-                compare(&kernel.name, (number, param), ("ir", expected), (&on, found), None, &writers)
+                compare(&kernel.name, (number, param), ("ir", expected), (&on, found), None, Some(&writers))
             {
                 return Err(difference.to_string());
             }

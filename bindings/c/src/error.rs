@@ -70,7 +70,7 @@ impl Error {
     pub fn of_report(status: Status, report: &Report) -> Error {
         let first = report.diagnostics().first();
         let has_place = |first: &&Diagnostic| !report.text().is_empty() && first.span != Default::default();
-        let place = first.filter(has_place).map(|first| Lines::new(report.text()).position(first.span.start));
+        let place = first.filter(has_place).map(|first| report.lines().position(first.span.start));
         let (line, column) = place.map_or((0, 0), |place| (place.line as u32, place.column as u32));
         let message = first.map_or_else(|| "nothing".to_owned(), ToString::to_string);
         Error {

@@ -53,7 +53,7 @@ impl Ptx {
 
     /// Returns `true` if a launch has changed the contents of a variable.
     pub(crate) fn is_written(&self) -> bool {
-        self.globals.are_written(&self.read.module)
+        self.globals.are_written(&self.read)
     }
 
     /// Creates the error of a failed launch, with the quoted source line.

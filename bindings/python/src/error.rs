@@ -45,9 +45,9 @@ macro_rules! attributes {
 
 /// Converts a report of errors in a text to an exception.
 pub(crate) fn of_report(py: Python<'_>, report: &Report) -> PyErr {
-    let lines = Lines::new(report.text());
+    let lines = report.lines();
     let all = PyList::empty(py);
-    let one = |diagnostic: &Diagnostic| Report::new(report.file(), report.text(), vec![diagnostic.clone()]);
+    let one = |diagnostic: &Diagnostic| report.with([diagnostic.clone()]);
     for diagnostic in report.diagnostics() {
         let error = of_diagnostic(py, report.file(), &lines, diagnostic, &one(diagnostic).to_string(), None);
         if let Err(error) = all.append(error.into_value(py)) {

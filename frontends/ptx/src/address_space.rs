@@ -33,7 +33,7 @@ impl Import<'_> {
             name
         };
         let [of_group, open, of_item] = ["shared", "dynamic", "local"].map(names);
-        let layout = entry.shared_layout();
+        let layout = &self.shared;
         let builder = &mut self.code.builder;
         let mut array = |name: &str, space, count: Option<u64>, align| {
             let count = count.map(|bytes| u32::try_from(bytes).unwrap_or(u32::MAX));
@@ -136,12 +136,12 @@ impl Import<'_> {
         let fixed = |start: u64| i32::try_from(start.wrapping_add_signed(address.offset.into()) as i64).ok();
         match address.base {
             Base::Variable(Var { number, .. }) => {
-                let start = self.function.entry.shared_layout().places.get(number as usize).copied()?;
+                let start = self.shared.places.get(&number).copied()?;
                 Some(at(base, None, fixed(start)?))
             }
             Base::Frame(var) => {
-                let (places, _) = self.function.entry.body.layout();
-                Some(at(base, None, fixed(u64::from(places.get(var.number as usize).copied()?))?))
+                let start = self.frame.get(var.number as usize).copied()?;
+                Some(at(base, None, fixed(start.into())?))
             }
             Base::Register(reg) if space == PtxSpace::Shared && named(inst).is_some() => {
                 let value = self.register(reg);

@@ -8,6 +8,7 @@ use halfbyte_ir::builder::Builder;
 use halfbyte_ir::{Diagnostic, Op, Span, Type, Value};
 use halfbyte_isa::halu::domain::Domain;
 use halfbyte_isa::object::Loc;
+use halfbyte_isa::ptx::module::SharedLayout;
 use halfbyte_isa::ptx::types::Space;
 use halfbyte_isa::ptx::{Inst, Opcode, Operand, Reg, Var};
 
@@ -43,6 +44,12 @@ pub(crate) struct Import<'a> {
     pub params: Vec<Value>,
     /// Arrays of the IR kernel for shared and local memory.
     pub arrays: Arrays,
+    /// Layout of shared memory.
+    pub shared: SharedLayout,
+    /// Byte offset of each frame variable in the stack frame.
+    pub frame: Vec<u32>,
+    /// Names of the blocks of the IR kernel.
+    pub block_names: HashSet<String>,
     /// Cache of the index values in the current block. The key is the address and the scale.
     pub indices: HashMap<(Val, u32), Value>,
     /// Cache of the minimum and maximum of each PTX value.
@@ -86,6 +93,9 @@ impl<'a> Import<'a> {
             code: IrBuilder::new(Builder::new(ir_name(&function.entry.name))),
             params: Vec::new(),
             arrays: Arrays::default(),
+            shared: function.entry.shared_layout(),
+            frame: function.entry.body.layout().0,
+            block_names: HashSet::new(),
             indices: HashMap::new(),
             ranges: RefCell::new(HashMap::new()),
             values: vec![None; function.defs.len()],
@@ -268,12 +278,10 @@ impl<'a> Import<'a> {
     pub(crate) fn private_address(&self, operand: &Operand) -> Option<(Space, u64)> {
         let (space, start, offset) = match *operand {
             Operand::Variable { var: Var { number, space: Space::Shared }, offset } => {
-                let layout = self.function.entry.shared_layout();
-                (Space::Shared, layout.places.get(number as usize).copied()?, offset)
+                (Space::Shared, self.shared.places.get(&number).copied()?, offset)
             }
             Operand::Frame { var, offset } => {
-                let (places, _) = self.function.entry.body.layout();
-                (Space::Local, LOCAL_START + u64::from(places.get(var.number as usize).copied()?), offset)
+                (Space::Local, LOCAL_START + u64::from(self.frame.get(var.number as usize).copied()?), offset)
             }
             _ => return None,
         };

@@ -74,11 +74,18 @@ fn known(body: &Body) -> HashMap<Reg, ConstantAddress> {
     known
 }
 
-/// Positions of the labels, each with the first and last branch to it.
+/// Positions of the labels to which branches lead, and of these branches.
 struct BranchSources {
-    /// For each label that a branch uses: the positions of the label, of the first branch to it and
-    /// of the last. Sorted by the position of the label.
-    at: Vec<(usize, usize, usize)>,
+    /// The positions of the labels, in ascending order.
+    labels: Vec<usize>,
+    /// Binary tree over the labels. The second half holds the positions of the first and the last branch to each label.
+    /// Each node before it holds the minimum and the maximum of its children, `2 * node` and `2 * node + 1`.
+    branches: Vec<(usize, usize)>,
+}
+
+/// Returns the minimum of the first and the maximum of the second numbers.
+fn span_of(a: (usize, usize), b: (usize, usize)) -> (usize, usize) {
+    (a.0.min(b.0), a.1.max(b.1))
 }
 
 impl BranchSources {
@@ -109,7 +116,14 @@ impl BranchSources {
         };
         let mut at: Vec<_> = body.labels.iter().zip(sources).filter_map(of).collect();
         at.sort_unstable();
-        BranchSources { at }
+        let mut branches = vec![(usize::MAX, 0); at.len()];
+        branches.extend(at.iter().map(|&(_, first, last)| (first, last)));
+        for node in (1..at.len()).rev() {
+            let child = |number: usize| branches.get(number).copied().unwrap_or((usize::MAX, 0));
+            let span = span_of(child(2 * node), child(2 * node + 1));
+            branches.get_mut(node).into_iter().for_each(|of| *of = span);
+        }
+        BranchSources { labels: at.into_iter().map(|(label, ..)| label).collect(), branches }
     }
 
     /// Returns `true` if every branch to a label after position `first`, up to `last`, also comes
@@ -118,9 +132,28 @@ impl BranchSources {
         if last < first {
             return false;
         }
-        let start = self.at.partition_point(|(at, ..)| *at <= first);
-        let within = self.at.get(start..).unwrap_or_default().iter().take_while(|(at, ..)| *at <= last);
-        within.into_iter().all(|(_, from, to)| *from > first && *to <= last)
+        let (from, to) = self.span(first, last);
+        from > first && to <= last
+    }
+
+    /// Returns the positions of the first and the last branch to the labels after position `first`, up to `last`.
+    fn span(&self, first: usize, last: usize) -> (usize, usize) {
+        let [mut low, mut high] =
+            [first, last].map(|end| self.labels.len() + self.labels.partition_point(|&label| label <= end));
+        let node = |number: usize| self.branches.get(number).copied().unwrap_or((usize::MAX, 0));
+        let mut span = (usize::MAX, 0);
+        while low < high {
+            if low % 2 == 1 {
+                span = span_of(span, node(low));
+                low += 1;
+            }
+            if high % 2 == 1 {
+                high -= 1;
+                span = span_of(span, node(high));
+            }
+            (low, high) = (low / 2, high / 2);
+        }
+        span
     }
 }
 

@@ -153,17 +153,17 @@ impl Import<'_> {
         let is_first_alone = function.preds.first().is_none_or(Vec::is_empty);
         let mut blocks: Vec<Option<Block>> = vec![None; function.nodes.len()];
         let labels = self.labels();
-        let mut names = HashSet::from(["entry".to_owned()]);
+        self.block_names.insert("entry".to_owned());
         for &node in &function.order {
             let block = if node == 0 && is_first_alone {
                 entry
             } else {
                 let name = labels.get(&node).cloned().unwrap_or_else(|| format!("b{node}"));
-                let name = if names.contains(&name) { format!("{name}_b{node}") } else { name };
+                let name = if self.block_names.contains(&name) { format!("{name}_b{node}") } else { name };
                 let phis = function.phis.get(node).into_iter().flatten();
                 let types: Vec<Type> = phis.map(|&phi| self.types.get(phi)).collect();
                 let block = self.code.builder.block(&name, &types);
-                names.insert(name);
+                self.block_names.insert(name);
                 let params = self.code.builder.params(block).to_vec();
                 for (&phi, param) in function.phis.get(node).into_iter().flatten().zip(params) {
                     self.set(phi, param);
@@ -215,8 +215,7 @@ impl Import<'_> {
                     Some(val) => self.value(val),
                     None => self.code.truth(false),
                 };
-                let first = self.edge(node, then, 0);
-                let second = self.edge(node, otherwise, usize::from(then == otherwise));
+                let (first, second) = (self.edge(node, then, 0), self.edge(node, otherwise, 1));
                 let (first, second) = (self.arguments(then, first), self.arguments(otherwise, second));
                 let (Some(then), Some(otherwise)) = (block(then), block(otherwise)) else { return };
                 let (then, otherwise) = ((then, first.as_slice()), (otherwise, second.as_slice()));
@@ -226,11 +225,9 @@ impl Import<'_> {
         }
     }
 
-    /// Returns the index of an edge among the predecessors of block `to`. If block `from` has
-    /// several edges to that block, `nth` selects one of them.
+    /// Returns the index among the predecessors of block `to` of the edge to the successor `nth` of block `from`.
     fn edge(&self, from: usize, to: usize, nth: usize) -> usize {
-        let preds = self.function.preds.get(to).into_iter().flatten().enumerate();
-        let found = preds.filter(|(_, pred)| **pred == from).map(|(number, _)| number).nth(nth).unwrap_or(0);
+        let found = self.function.edges.get(from).and_then(|edges| edges.get(nth)).copied().unwrap_or(0);
         // The function entry is the implicit first predecessor of block 0.
         found + usize::from(to == 0)
     }

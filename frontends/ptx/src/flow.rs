@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use cranelift_entity::EntityRef;
-use halfbyte_ir::flow::{Lists, Node as GraphNode, reverse_postorder};
+use halfbyte_ir::flow::{Flow, Lists, Node as GraphNode};
 use halfbyte_isa::ptx::meaning::fence;
 use halfbyte_isa::ptx::module::Entry;
 use halfbyte_isa::ptx::{Address, Base, Guard, Inst, Opcode, Operand};
@@ -195,16 +195,15 @@ fn run_of(insts: &[Inst], start: usize, leads: &[bool]) -> usize {
     place
 }
 
-/// Returns the reachable blocks in reverse postorder.
-pub(crate) fn order(nodes: &[Node]) -> Vec<usize> {
+/// Returns the control-flow graph of the blocks.
+pub(crate) fn graph(nodes: &[Node]) -> Flow<GraphNode> {
     // The successors are reversed, so that the first successor comes first in the reverse postorder.
     let targets = |node: &Node| {
         let mut targets: Vec<_> = node.end.targets().map(GraphNode::new).collect();
         targets.reverse();
         targets
     };
-    let graph = Lists { entry: GraphNode::new(0), successors: nodes.iter().map(targets).collect() };
-    reverse_postorder(&graph).into_iter().map(EntityRef::index).collect()
+    Flow::new(&Lists { entry: GraphNode::new(0), successors: nodes.iter().map(targets).collect() })
 }
 
 /// Returns `true` if the instruction loads from a parameter by name.

@@ -20,6 +20,9 @@ use crate::constant_address;
 /// Maximum number of instructions of a kernel during inlining.
 const MOST_INSTS: usize = 1 << 16;
 
+/// Maximum number of labels, tables and frame variables of a kernel before a call is inlined.
+const MOST_DECLARATIONS: usize = 1 << 16;
+
 /// Number of repetitions of the two passes that resolve constant addresses and promote variables to registers.
 const PROMOTION_ROUNDS: usize = 4;
 
@@ -32,19 +35,27 @@ pub(crate) struct Inlined<'e> {
     pub locs: Cow<'e, [Loc]>,
 }
 
+/// Returns `true` if an instruction of the body reads the carry flag.
+pub(crate) fn reads_carry(body: &Body) -> bool {
+    body.insts.iter().any(Inst::reads_carry)
+}
+
 /// Inlines all calls. Returns the kernel unchanged if it has no calls, or if one of them cannot be inlined.
-pub(crate) fn inline<'e>(entry: &'e Entry, given: &'e [Loc], function_locs: &[Vec<Loc>]) -> Inlined<'e> {
+/// `reads_carry` tells whether an instruction of the kernel or of a reachable function reads the carry flag.
+pub(crate) fn inline<'e>(
+    entry: &'e Entry,
+    given: &'e [Loc],
+    function_locs: &[Vec<Loc>],
+    reads_carry: bool,
+) -> Inlined<'e> {
     let is_of_these =
         |operand: &Operand| matches!(operand, Operand::Call { .. } | Operand::Parameter { .. } | Operand::Frame { .. });
     let has_these = entry.body.insts.iter().flat_map(|inst| &inst.operands).any(is_of_these);
     if !has_these && entry.body.frame.is_empty() {
         return Inlined { entry: Cow::Borrowed(entry), locs: Cow::Borrowed(given) };
     }
-    let functions = entry.functions.iter().filter_map(|function| function.code.as_ref());
-    let mut bodies = functions.map(|code| &code.body).chain([&entry.body]);
-    let carries = bodies.any(|body| body.insts.iter().any(Inst::reads_carry));
     let (body, locs) = (Body::default(), Vec::new());
-    let mut inliner = Inliner { entry, function_locs, reads_carry: carries, body, locs, active: Vec::new() };
+    let mut inliner = Inliner { entry, function_locs, reads_carry, body, locs, active: Vec::new() };
     if inliner.kernel(given).is_none() {
         return Inlined { entry: Cow::Borrowed(entry), locs: Cow::Borrowed(given) };
     }
@@ -173,7 +184,9 @@ impl Inliner<'_> {
     /// Inlines a call whose operands are already renumbered for the new body. Returns `None` if the
     /// call cannot be inlined.
     fn call(&mut self, inst: &Inst, function: u32, loc: Loc) -> Option<()> {
-        if self.active.contains(&function) || self.active.len() == MOST_DEPTH {
+        // A function without instructions adds only declarations.
+        let declared = self.body.labels.len() + self.body.tables.len() + self.body.frame.len();
+        if self.active.contains(&function) || self.active.len() == MOST_DEPTH || declared > MOST_DECLARATIONS {
             return None;
         }
         let entry = self.entry;
@@ -240,13 +253,16 @@ impl Inliner<'_> {
                 }
             }
         }
+        let stored = stored_first(&code.body);
         for (var, cells) in cells(&code.body) {
             if given.iter().any(|(inner, _)| *inner == var.number) {
                 continue;
             }
             let Some(&number) = instance.frame.get(var.number as usize) else { continue };
-            let stored = stored_first(&code.body, var);
-            for (offset, size) in cells.into_iter().filter(|cell| !stored.contains(cell)) {
+            for (offset, size) in cells {
+                if stored.contains(&(var.number, offset, size)) {
+                    continue;
+                }
                 let var = FrameVar { number, space: var.space };
                 self.push(access(true, var, offset, size, Operand::Number(0), None), loc);
             }
@@ -332,24 +348,26 @@ fn written_first(code: &FunctionCode) -> HashSet<Reg> {
     written
 }
 
-/// Returns the offset and the size in bytes of those parts of a variable that are always stored to
-/// before they are read.
-fn stored_first(body: &Body, of: FrameVar) -> HashSet<(u32, u32)> {
-    let mut stored = HashSet::new();
+/// Returns those parts of the frame variables that are always stored to before they are read: the
+/// number of the variable, the offset and the size in bytes.
+fn stored_first(body: &Body) -> HashSet<(u32, u32, u32)> {
+    let (mut stored, mut is_read) = (HashSet::new(), HashSet::new());
     for inst in before_branches(body) {
-        let names = |operand: &Operand| match operand {
-            Operand::Frame { var, .. } => *var == of,
-            Operand::Memory(Address { base: Base::Frame(var), .. }) => *var == of,
-            _ => false,
-        };
-        let Some(operand) = inst.operands.iter().find(|operand| names(operand)) else { continue };
-        match operand {
-            Operand::Memory(address) if inst.row().mnemonic == "st" && inst.guard.is_none() => {
-                let size = inst.element().bits() / 8;
-                let places = (0..inst.elements() as u32).map(|element| element * size);
-                stored.extend(places.map(|place| (address.offset.cast_unsigned().wrapping_add(place), size)));
+        for operand in &inst.operands {
+            match *operand {
+                Operand::Memory(Address { base: Base::Frame(var), offset })
+                    if inst.row().mnemonic == "st" && inst.guard.is_none() =>
+                {
+                    let size = inst.element().bits() / 8;
+                    let places = (0..inst.elements() as u32).map(|element| element * size);
+                    let places = places.filter(|_| !is_read.contains(&var.number));
+                    stored.extend(places.map(|at| (var.number, offset.cast_unsigned().wrapping_add(at), size)));
+                }
+                Operand::Memory(Address { base: Base::Frame(var), .. }) | Operand::Frame { var, .. } => {
+                    is_read.insert(var.number);
+                }
+                _ => {}
             }
-            _ => break,
         }
     }
     stored

@@ -77,8 +77,8 @@ use halfbyte_ir::{Diagnostic, Kernel, Span};
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx::docs;
 use halfbyte_isa::ptx::module::Entry;
-use halfbyte_isa::ptx::text::{self, ParsedFile};
-use inline::{Inlined, inline};
+use halfbyte_isa::ptx::text::{self, KernelNumber, ParsedFile};
+use inline::{Inlined, inline, reads_carry};
 use options::LineMap;
 use switch::Switches;
 
@@ -98,7 +98,7 @@ pub fn import(text: &str, options: impl Into<Options>) -> Result<Vec<Kernel>, Ve
     let read = read(text)?;
     let places = LineMap::new(text);
     let (mut kernels, mut errors) = (Vec::new(), Vec::new());
-    for Inlined { entry, locs } in inlined(&read) {
+    for Inlined { entry, locs } in all_inlined(&read) {
         match emit::kernel(&entry, &locs, &places, options) {
             Ok(kernel) => kernels.push(kernel),
             Err(wrong) => errors.extend(wrong),
@@ -121,10 +121,11 @@ pub fn free_sums(entry: &Entry) -> usize {
     fuse::count(&ssa::Function::new(entry))
 }
 
-/// Returns the number of shuffles, votes and other warp-level exchanges of a kernel that have no
-/// member mask. The set of lanes that take part in such an exchange depends on the machine.
-pub fn unmasked_exchanges(entry: &Entry) -> usize {
-    entry.reached_bodies().flat_map(|body| &body.insts).filter(|inst| inst.has_no_member_mask()).count()
+/// Returns for each kernel of a PTX text whether the kernel, or a function that it can call, has
+/// shuffles, votes or other warp-level exchanges without a member mask. The set of lanes that take
+/// part in such an exchange depends on the machine.
+pub fn unmasked_exchanges(read: &ParsedFile) -> Vec<bool> {
+    read.module.kernels_with(|body| body.insts.iter().any(|inst| inst.has_no_member_mask()))
 }
 
 /// Reports reads of uninitialised registers whose value may affect the results. Also reports reads
@@ -134,12 +135,21 @@ pub fn uninitialised(text: &str, read: &ParsedFile) -> Vec<Diagnostic> {
     uninitialised::uninitialised(read, &LineMap::new(text))
 }
 
-/// Returns the kernels of a PTX text. Calls are inlined, and asynchronous copies and indirect
-/// branches are expanded.
-fn inlined(read: &ParsedFile) -> impl Iterator<Item = Inlined<'_>> {
-    let entries = read.module.entries.iter().zip(&read.locs);
-    let inlined = entries.map(|(entry, locs)| inline(entry, locs, &read.function_locs));
-    inlined.map(expand::<Copies>).map(expand::<Switches>)
+/// Returns a kernel of a PTX text. Calls are inlined, and asynchronous copies and indirect branches
+/// are expanded.
+fn inlined(read: &ParsedFile, number: usize) -> Option<Inlined<'_>> {
+    let (entry, locs) = (read.module.entries.get(number)?, read.locs.get(number)?);
+    Some(expanded(entry, locs, read, entry.reached_bodies().any(reads_carry)))
+}
+
+/// Returns all kernels of a PTX text as [`inlined`] does.
+fn all_inlined(read: &ParsedFile) -> impl Iterator<Item = Inlined<'_>> {
+    let entries = read.module.entries.iter().zip(&read.locs).zip(read.module.kernels_with(reads_carry));
+    entries.map(|((entry, locs), reads_carry)| expanded(entry, locs, read, reads_carry))
+}
+
+fn expanded<'r>(entry: &'r Entry, locs: &'r [Loc], read: &'r ParsedFile, reads_carry: bool) -> Inlined<'r> {
+    expand::<Switches>(expand::<Copies>(inline(entry, locs, &read.function_locs, reads_carry)))
 }
 
 /// Result of [`import_each`], which continues after a kernel with errors.
@@ -169,8 +179,16 @@ pub struct Refused {
 /// Returns the syntax errors outside kernels. For a text without kernels, also returns the
 /// unsupported directives.
 pub fn import_each(text: &str, options: impl Into<Options>) -> Result<Imported, Vec<Diagnostic>> {
+    import_read(text, &read_each(text)?, options)
+}
+
+/// Imports the kernels of a parsed PTX text as [`import_each`] does. `read` is the result of
+/// [`read_each`] for `text`.
+///
+/// # Errors
+/// For a text without kernels, returns the unsupported directives.
+pub fn import_read(text: &str, read: &ParsedFile, options: impl Into<Options>) -> Result<Imported, Vec<Diagnostic>> {
     let options = options.into();
-    let read = read_each(text)?;
     let places = LineMap::new(text);
     if read.module.entries.is_empty() && read.refused.is_empty() && !read.unsupported.is_empty() {
         return Err(diagnostics(&places, &read.unsupported));
@@ -181,7 +199,7 @@ pub fn import_each(text: &str, options: impl Into<Options>) -> Result<Imported, 
         errors: diagnostics(&places, &refused.errors),
     };
     let mut imported = Imported { kernels: Vec::new(), refused: read.refused.iter().map(refused).collect() };
-    for Inlined { entry, locs } in inlined(&read) {
+    for Inlined { entry, locs } in all_inlined(read) {
         let kernel = emit::kernel(&entry, &locs, &places, options).and_then(|kernel| {
             let errors = defects(&kernel);
             if errors.is_empty() { Ok(kernel) } else { Err(errors) }
@@ -236,7 +254,7 @@ pub fn import_one(
 ) -> Result<(Kernel, Vec<ParameterRange>), Vec<Diagnostic>> {
     let places = LineMap::new(text);
     let none = || vec![Diagnostic::new(Span::default(), format!("kernel number {number} does not exist"))];
-    let Inlined { entry, locs } = inlined(read).nth(number).ok_or_else(none)?;
+    let Inlined { entry, locs } = inlined(read, number).ok_or_else(none)?;
     let kernel = emit::kernel(&entry, &locs, &places, options.into())?;
     let (_, found) = emit::parameters(&entry, &locs, &places)?;
     let errors = defects(&kernel);
@@ -262,10 +280,11 @@ pub struct Signature {
 pub fn signature(text: &str, read: &ParsedFile, name: &str) -> Result<Signature, Vec<Diagnostic>> {
     let places = LineMap::new(text);
     let wrong = |message: String| vec![Diagnostic::new(Span::default(), message)];
-    if let Some(refused) = read.refused.iter().find(|refused| ir_name(&refused.name) == ir_name(name)) {
-        return Err(diagnostics(&places, &refused.errors));
-    }
-    let found = inlined(read).find(|inlined| ir_name(&inlined.entry.name) == ir_name(name));
+    let found = match read.kernel_by_ir_name(name) {
+        Some(KernelNumber::Refused(number)) => return Err(refused(&places, read, number)),
+        Some(KernelNumber::Entry(number)) => inlined(read, number),
+        None => None,
+    };
     let Inlined { entry, locs } = found.ok_or_else(|| wrong(format!("there is no kernel `{name}`")))?;
     let (kernel, found) = emit::direct_parameters(&entry, &locs, &places)?;
     // A parameter that originates from a module variable is always accepted, because a launch
@@ -283,8 +302,14 @@ pub fn signature(text: &str, read: &ParsedFile, name: &str) -> Result<Signature,
 /// Returns the errors because of which a kernel was skipped. Returns `None` if no skipped kernel
 /// has this name.
 pub fn refusal(text: &str, read: &ParsedFile, name: &str) -> Option<Vec<Diagnostic>> {
-    let refused = read.refused.iter().find(|refused| refused.name == name)?;
-    Some(diagnostics(&LineMap::new(text), &refused.errors))
+    match read.kernel(name)? {
+        KernelNumber::Refused(number) => Some(refused(&LineMap::new(text), read, number)),
+        KernelNumber::Entry(_) => None,
+    }
+}
+
+fn refused(places: &LineMap<'_>, read: &ParsedFile, number: usize) -> Vec<Diagnostic> {
+    read.refused.get(number).map_or_else(Vec::new, |refused| diagnostics(places, &refused.errors))
 }
 
 /// Returns the PTX name of the first kernel in the text, even if that kernel was skipped.

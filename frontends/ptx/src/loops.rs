@@ -53,11 +53,7 @@ impl Import<'_> {
     /// Creates a block for the current instruction. The block's name is unique in the kernel.
     fn block_of(&mut self, name: &str, number: u32) -> Block {
         let mut name = format!("{name}{}_{number}", self.number);
-        let is_taken = |import: &Self, name: &str| {
-            let kernel = import.code.builder.kernel();
-            kernel.blocks.keys().any(|block| kernel.block_name(block) == Some(name))
-        };
-        while is_taken(self, &name) {
+        while !self.block_names.insert(name.clone()) {
             name.push('_');
         }
         self.code.builder.block(&name, &[])

@@ -1,8 +1,10 @@
-//! Options and limits of an import, and the conversion of positions and names of a PTX text to
-//! those of the IR.
+//! Options and limits of an import, and the conversion of positions in a PTX text to spans.
+
+use std::cell::OnceCell;
 
 use halfbyte_ir::Span;
 use halfbyte_isa::object::Loc;
+pub use halfbyte_isa::ptx::names::ir_name;
 
 /// Maximum number of work items in a launch of an imported kernel. The import proves that indices
 /// do not wrap in launches of up to this size.
@@ -50,28 +52,28 @@ impl Shape {
     }
 }
 
-/// Returns the IR name of a PTX kernel, in which `_` replaces every character that is not a letter
-/// or digit.
-pub fn ir_name(name: &str) -> String {
-    name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
-}
-
 /// Map from lines and columns of a text to byte positions.
 pub(crate) struct LineMap<'t> {
     text: &'t str,
-    /// Byte offset of the start of each line.
-    lines: Vec<usize>,
+    /// Byte offset of the start of each line, computed on first use.
+    lines: OnceCell<Vec<usize>>,
 }
 
 impl<'t> LineMap<'t> {
     pub(crate) fn new(text: &'t str) -> LineMap<'t> {
-        let breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
-        LineMap { text, lines: std::iter::once(0).chain(breaks).collect() }
+        LineMap { text, lines: OnceCell::new() }
+    }
+
+    fn lines(&self) -> &[usize] {
+        self.lines.get_or_init(|| {
+            let breaks = self.text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
+            std::iter::once(0).chain(breaks).collect()
+        })
     }
 
     /// Returns the span from `at` to the end of the instruction or of the line.
     pub(crate) fn span(&self, at: Loc) -> Span {
-        let line = self.lines.get((at.line as usize).saturating_sub(1)).copied().unwrap_or(self.text.len());
+        let line = self.lines().get((at.line as usize).saturating_sub(1)).copied().unwrap_or(self.text.len());
         let start = (line + (at.column as usize).saturating_sub(1)).min(self.text.len());
         let rest = self.text.get(start..).unwrap_or_default();
         let end = rest.find([';', '\n']).unwrap_or(rest.len());

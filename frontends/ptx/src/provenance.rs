@@ -5,7 +5,7 @@
 //! bits is a buffer if the address of an access derives from it by additions only. A module
 //! variable that the kernel names becomes a buffer with constant contents.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use halfbyte_isa::ptx::module::{Entry, Param, PointerTarget};
 use halfbyte_isa::ptx::row::named_space;
@@ -41,7 +41,7 @@ pub(crate) struct Parameter {
 }
 
 /// The part of the PTX text from which a parameter of the IR originates.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Origin {
     /// Number of a kernel parameter, which contains the parameter of the IR.
     Param(u32),
@@ -71,6 +71,7 @@ const OF_LOCAL: SpaceSet = 8;
 
 /// Parameters of the IR kernel, and the provenance of each value.
 pub(crate) struct Parameters {
+    /// The parameters, sorted by origin and offset.
     pub places: Vec<Parameter>,
     /// The parameters from which each value may derive, indexed by the number of the value.
     of: Vec<Provenance>,
@@ -107,16 +108,17 @@ impl Parameters {
 
     /// Returns the parameter of the IR that contains the byte at `offset` of a PTX parameter.
     pub(crate) fn place(&self, param: u32, offset: u32) -> Option<(ParameterId, &Parameter)> {
-        let holds = |place: &Parameter| {
+        let after = self.places.partition_point(|place| (place.of, place.offset) <= (Origin::Param(param), offset));
+        let found = after.checked_sub(1)?;
+        let place = self.places.get(found).filter(|place| {
             place.of == Origin::Param(param) && (place.offset..place.offset + place.bytes).contains(&offset)
-        };
-        let found = self.places.iter().position(holds)?;
-        Some((found as u32, self.places.get(found)?))
+        })?;
+        Some((found as u32, place))
     }
 
     /// Returns the parameter of the IR for a module variable.
     pub(crate) fn variable(&self, var: Var) -> Option<ParameterId> {
-        self.places.iter().position(|place| place.of == Origin::Variable(var)).map(|found| found as u32)
+        self.places.binary_search_by_key(&Origin::Variable(var), |place| place.of).ok().map(|found| found as u32)
     }
 
     /// Returns the buffers to which a memory access may go.
@@ -591,7 +593,7 @@ pub(crate) fn reached(function: &Function<'_>) -> impl Iterator<Item = usize> {
 fn places(function: &Function<'_>, wrong: &mut Vec<ParameterError>) -> Vec<Parameter> {
     // The different loads of each parameter: the offset, the size in bytes, and the number of the
     // first instruction that does this load.
-    let mut loads: Vec<Vec<(u32, u32, usize)>> = vec![Vec::new(); function.entry.params.len()];
+    let mut loads: Vec<BTreeMap<(u32, u32), usize>> = vec![BTreeMap::new(); function.entry.params.len()];
     for number in reached(function) {
         let Some(inst) = function.inst(number).filter(|inst| loads_parameter(inst)) else { continue };
         let bytes = inst.element().bits() / 8;
@@ -600,46 +602,40 @@ fn places(function: &Function<'_>, wrong: &mut Vec<ParameterError>) -> Vec<Param
             continue;
         }
         for (_, param, offset) in loaded(inst) {
-            if let Some(loads) = loads.get_mut(param as usize)
-                && !loads.iter().any(|&(at, size, _)| (at, size) == (offset, bytes))
-            {
-                loads.push((offset, bytes, number));
+            if let Some(loads) = loads.get_mut(param as usize) {
+                loads.entry((offset, bytes)).or_insert(number);
             }
         }
     }
     let mut places = Vec::new();
-    for (number, (param, mut loads)) in (0..).zip(function.entry.params.iter().zip(loads)) {
+    for (number, (param, loads)) in (0..).zip(function.entry.params.iter().zip(loads)) {
         let whole = u32::try_from(param.bytes()).unwrap_or(u32::MAX);
         let mut place = |offset: u32, bytes: u32| {
             let name = name_of(param, (bytes != whole).then_some(offset));
             places.push(Parameter { of: Origin::Param(number), offset, bytes, name, is_buffer: false });
         };
-        loads.sort_unstable();
-        match loads.as_slice() {
-            [] if matches!(whole, 1 | 2 | 4 | 8) => place(0, whole),
-            // A structure that is never loaded needs no parameter of the IR.
-            [] => {}
-            // A parameter that fits in a register becomes a single parameter of the IR, even if
-            // only parts of it are loaded.
-            _ if matches!(whole, 1 | 2 | 4 | 8) => place(0, whole),
-            loads => {
-                let mut end = 0;
-                for &(offset, bytes, inst) in loads {
-                    if offset < end {
-                        wrong.push(ParameterError::Overlap { inst, param: number });
-                        continue;
-                    }
-                    end = offset + bytes;
-                    place(offset, bytes);
-                }
+        // A parameter that fits in a register becomes a single parameter of the IR, even if only
+        // parts of it are loaded. A structure that is never loaded needs no parameter of the IR.
+        if matches!(whole, 1 | 2 | 4 | 8) {
+            place(0, whole);
+            continue;
+        }
+        let mut end = 0;
+        for ((offset, bytes), inst) in loads {
+            if offset < end {
+                wrong.push(ParameterError::Overlap { inst, param: number });
+                continue;
             }
+            end = offset + bytes;
+            place(offset, bytes);
         }
     }
+    let mut names: HashSet<String> = places.iter().map(|place| place.name.clone()).collect();
     for number in function.entry.used_variables() {
         let variable = function.entry.variables.get(number as usize).filter(|of| of.space != Space::Shared);
         let Some(variable) = variable else { continue };
         let mut name = ir_name(&variable.name);
-        while places.iter().any(|place| place.name == name) {
+        while !names.insert(name.clone()) {
             name.push('_');
         }
         let of = Origin::Variable(Var { number, space: variable.space });

@@ -1,16 +1,20 @@
 //! SSA form of a PTX kernel. Each write of a register defines a value, and phis merge the values of a register where
 //! paths join.
 //!
-//! Each block at which paths join has a phi for every register that is live there. Redundant phis are removed
-//! afterwards. A register that is read before it is written is zero, as in the PTX interpreter.
+//! Most registers are written once, before all reads, and need no phis. Each block at which paths join has a phi for
+//! every other register that is live there. Redundant phis are removed afterwards. A register that is read before it is
+//! written is zero, as in the PTX interpreter.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
+use cranelift_entity::EntityRef;
+use halfbyte_ir::flow::{Flow, Node as GraphNode};
 use halfbyte_isa::ptx::module::Entry;
 use halfbyte_isa::ptx::{Inst, Reg};
 use halfbyte_isa::row::OperandRole;
+use smallvec::SmallVec;
 
-use crate::flow::{End, Node, order};
+use crate::flow::{End, Node, graph};
 
 /// Number of an SSA value.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -36,6 +40,8 @@ pub(crate) struct Function<'e> {
     pub order: Vec<usize>,
     /// Numbers of the reachable predecessors of each block.
     pub preds: Vec<Vec<usize>>,
+    /// For each successor of each reachable block, the index of the edge among the predecessors of the successor.
+    pub edges: Vec<SmallVec<[usize; 2]>>,
     /// Phis of each block.
     pub phis: Vec<Vec<Val>>,
     /// Definition and register of each value, indexed by the number of the value.
@@ -49,6 +55,10 @@ pub(crate) struct Function<'e> {
     /// Replacement of each value, indexed by its number. A removed phi has another value as its
     /// replacement, and any other value has itself.
     replacements: Vec<Val>,
+    /// The registers that need phis: those that are written several times, or are read before their only write.
+    merged: HashSet<Reg>,
+    /// The values of all other registers.
+    fixed: HashMap<Reg, Val>,
 }
 
 type State = HashMap<Reg, Val>;
@@ -56,11 +66,14 @@ type State = HashMap<Reg, Val>;
 impl<'e> Function<'e> {
     pub(crate) fn new(entry: &'e Entry) -> Function<'e> {
         let nodes = crate::flow::nodes(entry);
-        let order = order(&nodes);
+        let flow = graph(&nodes);
+        let order: Vec<usize> = flow.reverse_postorder().map(EntityRef::index).collect();
         let mut preds = vec![Vec::new(); nodes.len()];
+        let mut edges = vec![SmallVec::new(); nodes.len()];
         for &node in &order {
             for to in nodes.get(node).into_iter().flat_map(|node| node.end.targets()) {
-                if let Some(preds) = preds.get_mut(to) {
+                if let (Some(preds), Some(edges)) = (preds.get_mut(to), edges.get_mut(node)) {
+                    edges.push(preds.len());
                     preds.push(node);
                 }
             }
@@ -72,12 +85,16 @@ impl<'e> Function<'e> {
             nodes,
             order,
             preds,
+            edges,
             defs: Vec::new(),
             conditions: HashMap::new(),
             reads: vec![Vec::new(); count],
             writes: vec![Vec::new(); count],
             replacements: Vec::new(),
+            merged: HashSet::new(),
+            fixed: HashMap::new(),
         };
+        function.merged = function.merged_registers(&flow);
         function.build();
         function
     }
@@ -178,7 +195,10 @@ impl<'e> Function<'e> {
                 let val = self.value(Def::Inst(number, old), reg);
                 writes.push((reg, val));
             }
-            state.extend(writes.iter().copied());
+            for &(reg, val) in &writes {
+                let of = if self.merged.contains(&reg) { &mut *state } else { &mut self.fixed };
+                of.insert(reg, val);
+            }
             if let Some(of) = self.reads.get_mut(number) {
                 *of = reads;
             }
@@ -193,20 +213,70 @@ impl<'e> Function<'e> {
     }
 
     fn state(&mut self, state: &mut State, reg: Reg) -> Val {
-        match state.get(&reg) {
-            Some(&val) => val,
-            None => {
-                let zero = self.value(Def::Zero, reg);
-                state.insert(reg, zero);
-                zero
-            }
+        let is_merged = self.merged.contains(&reg);
+        if let Some(&val) = if is_merged { state.get(&reg) } else { self.fixed.get(&reg) } {
+            return val;
         }
+        let zero = self.value(Def::Zero, reg);
+        if is_merged {
+            state.insert(reg, zero)
+        } else {
+            self.fixed.insert(reg, zero)
+        };
+        zero
     }
 
-    /// Returns the live-in registers of each block.
+    /// Returns the registers that an instruction of a block reads. If the guard is false, the
+    /// register keeps its value, so a guarded write also reads the register.
+    fn reads_of(node: &Node, inst: &'e Inst) -> impl Iterator<Item = Reg> {
+        let kept = inst.guard.is_some() && !node.guarded;
+        inst.registers().filter(move |(role, _)| *role != OperandRole::Def || kept).map(|(_, reg)| reg)
+    }
+
+    /// Returns the registers that an instruction writes.
+    fn writes_of(inst: &'e Inst) -> impl Iterator<Item = Reg> {
+        inst.registers().filter(|(role, _)| *role != OperandRole::Use).map(|(_, reg)| reg)
+    }
+
+    /// Returns the registers that are written by several instructions, or whose only write does not dominate all reads.
+    fn merged_registers(&self, flow: &Flow<GraphNode>) -> HashSet<Reg> {
+        let mut merged = HashSet::new();
+        let mut written: HashMap<Reg, (usize, usize)> = HashMap::new();
+        let nodes = || self.order.iter().filter_map(|&node| Some((node, self.nodes.get(node)?)));
+        for (node, of) in nodes() {
+            for (number, inst) in of.insts.clone().filter_map(|number| Some((number, self.inst(number)?))) {
+                for reg in Self::writes_of(inst) {
+                    if *written.entry(reg).or_insert((node, number)) != (node, number) {
+                        merged.insert(reg);
+                    }
+                }
+            }
+        }
+        let mut read = |reg: Reg, node: usize, number: usize| {
+            let is_before = |&(block, inst): &(usize, usize)| match block == node {
+                true => inst < number,
+                false => flow.dominates(GraphNode::new(block), GraphNode::new(node)),
+            };
+            if written.get(&reg).is_some_and(|written| !is_before(written)) {
+                merged.insert(reg);
+            }
+        };
+        for (node, of) in nodes() {
+            for (number, inst) in of.insts.clone().filter_map(|number| Some((number, self.inst(number)?))) {
+                Self::reads_of(of, inst).for_each(|reg| read(reg, node, number));
+            }
+            if let End::Branch(guard, ..) = of.end {
+                read(guard.reg, node, usize::MAX);
+            }
+        }
+        merged
+    }
+
+    /// Returns the registers in `merged` that are live at the start of each block.
     fn live(&self) -> Vec<Vec<Reg>> {
         let mut read: Vec<Vec<Reg>> = vec![Vec::new(); self.nodes.len()];
-        let mut written: Vec<std::collections::HashSet<Reg>> = vec![Default::default(); self.nodes.len()];
+        let mut written: Vec<HashSet<Reg>> = vec![HashSet::new(); self.nodes.len()];
+        let is_merged = |reg: &Reg| self.merged.contains(reg);
         for &node in &self.order {
             let (Some(of), Some(read), Some(written)) =
                 (self.nodes.get(node), read.get_mut(node), written.get_mut(node))
@@ -214,14 +284,11 @@ impl<'e> Function<'e> {
                 continue;
             };
             for inst in of.insts.clone().filter_map(|number| self.inst(number)) {
-                // If the guard is false, the register keeps its value. So a guarded write also reads the register.
-                let kept = inst.guard.is_some() && !of.guarded;
-                let uses = inst.registers().filter(|(role, _)| *role != OperandRole::Def || kept).map(|(_, reg)| reg);
-                let uses: Vec<Reg> = uses.filter(|reg| !written.contains(reg)).collect();
-                read.extend(uses);
-                written.extend(inst.registers().filter(|(role, _)| *role != OperandRole::Use).map(|(_, reg)| reg));
+                read.extend(Self::reads_of(of, inst).filter(|reg| is_merged(reg) && !written.contains(reg)));
+                written.extend(Self::writes_of(inst).filter(is_merged));
             }
             if let End::Branch(guard, ..) = of.end
+                && is_merged(&guard.reg)
                 && !written.contains(&guard.reg)
             {
                 read.push(guard.reg);
@@ -231,7 +298,7 @@ impl<'e> Function<'e> {
         for (node, regs) in read.iter().enumerate() {
             work.extend(regs.iter().map(|&reg| (node, reg)));
         }
-        let mut live: Vec<std::collections::HashSet<Reg>> = vec![Default::default(); self.nodes.len()];
+        let mut live: Vec<HashSet<Reg>> = vec![HashSet::new(); self.nodes.len()];
         while let Some((node, reg)) = work.pop() {
             if !live.get_mut(node).is_some_and(|live| live.insert(reg)) {
                 continue;
@@ -242,7 +309,7 @@ impl<'e> Function<'e> {
                 }
             }
         }
-        let sorted = |set: std::collections::HashSet<Reg>| {
+        let sorted = |set: HashSet<Reg>| {
             let mut regs: Vec<Reg> = set.into_iter().collect();
             regs.sort_unstable();
             regs

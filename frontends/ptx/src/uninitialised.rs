@@ -4,8 +4,10 @@
 //! checked launch, but knows no values. A register that is written under a guard, or in one branch, stays undefined
 //! only under the opposite guard. A read under the same guard is therefore not reported.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use cranelift_entity::EntityRef;
+use halfbyte_ir::flow::{Flow, Lists, Node};
 use halfbyte_ir::{Diagnostic, Span};
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx::definedness::{Definedness, Truth, Word, propagate};
@@ -82,11 +84,14 @@ struct UndefinedBits {
     from: Read,
 }
 
+type Marks = BTreeMap<Reg, UndefinedBits>;
+
 /// Facts that the data-flow analysis has derived before an instruction.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 struct State {
-    marks: BTreeMap<Reg, UndefinedBits>,
-    /// Guards that are true on all paths to the instruction.
+    /// The registers that are undefined there, without those that no instruction writes.
+    marks: Marks,
+    /// Guards of several instructions that are true on all paths to the instruction.
     holds: Vec<Guard>,
 }
 
@@ -150,8 +155,8 @@ impl State {
     }
 
     /// Returns the undefined bits of a register in a read under `guard`, if there are any.
-    fn read(&self, reg: Reg, guard: Option<Guard>) -> Option<UndefinedBits> {
-        let mark = self.marks.get(&reg)?;
+    fn read(&self, unwritten: &Marks, reg: Reg, guard: Option<Guard>) -> Option<UndefinedBits> {
+        let mark = self.marks.get(&reg).or_else(|| unwritten.get(&reg))?;
         let is_excluded = mark.when.is_some_and(|when| guard == Some(opposite(when)));
         (!is_excluded).then_some(*mark)
     }
@@ -160,12 +165,13 @@ impl State {
 /// Register reader for the evaluation of semantics. It returns undefined bits but no values.
 struct Shadow<'s> {
     state: &'s State,
+    unwritten: &'s Marks,
     guard: Option<Guard>,
 }
 
 impl Shadow<'_> {
     fn bits(&self, reg: Reg) -> u64 {
-        self.state.read(reg, self.guard).map_or(0, |mark| mark.bits)
+        self.state.read(self.unwritten, reg, self.guard).map_or(0, |mark| mark.bits)
     }
 }
 
@@ -252,14 +258,20 @@ fn reads(body: &Body, params: &[FormalLocation]) -> Vec<Read> {
             FormalLocation::Frame(_) => None,
         })
         .collect();
-    let mut start = State::default();
-    for reg in exposed(body, &blocks).into_iter().filter(|reg| !given.contains(reg)) {
+    let mark = |reg: Reg| {
         let bits = body.registers.held(reg).unwrap_or(Type::Pred).truncate(u64::MAX);
         let from = Read { inst: usize::MAX, reg, is_certain: true, lost_at: None };
-        start.marks.insert(reg, UndefinedBits { bits, when: None, from });
-    }
-    if start.marks.is_empty() && !body.insts.iter().any(Inst::reads_carry) {
+        (reg, UndefinedBits { bits, when: None, from })
+    };
+    let [unwritten, exposed] = exposed(body, &blocks)
+        .map(|regs| regs.into_iter().filter(|reg| !given.contains(reg)).map(mark).collect::<Marks>());
+    if exposed.is_empty() && unwritten.is_empty() && !body.insts.iter().any(Inst::reads_carry) {
         return Vec::new();
+    }
+    let start = State { marks: exposed, holds: Vec::new() };
+    let mut guards: HashMap<Reg, usize> = HashMap::new();
+    for guard in body.insts.iter().filter_map(|inst| inst.guard) {
+        *guards.entry(guard.reg).or_default() += 1;
     }
     let mut states: Vec<Option<State>> = vec![None; blocks.starts.len()];
     let mut found = BTreeMap::new();
@@ -271,11 +283,12 @@ fn reads(body: &Body, params: &[FormalLocation]) -> Vec<Read> {
         let Some(mut state) = states.get(block).cloned().flatten() else { continue };
         for number in blocks.range(block) {
             let Some(inst) = body.insts.get(number) else { continue };
-            step(body, inst, number, &mut state, &mut found);
+            step(body, inst, number, &unwritten, &mut state, &mut found);
         }
         for (to, guard) in blocks.after(body, block) {
             let mut state = state.clone();
-            if let Some(guard) = guard {
+            // The guard of a single instruction tells nothing about other instructions.
+            if let Some(guard) = guard.filter(|guard| guards.get(&guard.reg).is_some_and(|&count| count > 1)) {
                 state.assume(guard);
             }
             let Some(known) = states.get_mut(to) else { continue };
@@ -295,17 +308,25 @@ fn reads(body: &Body, params: &[FormalLocation]) -> Vec<Read> {
 }
 
 /// Records the undefined reads of an instruction, and applies its writes to the state.
-fn step(body: &Body, inst: &Inst, number: usize, state: &mut State, found: &mut BTreeMap<(usize, Reg), Read>) {
+fn step(
+    body: &Body,
+    inst: &Inst,
+    number: usize,
+    unwritten: &Marks,
+    state: &mut State,
+    found: &mut BTreeMap<(usize, Reg), Read>,
+) {
     let concerns = |(role, reg): (OperandRole, Reg)| {
-        state.marks.contains_key(&reg) || role != OperandRole::Use && state.depends_on(reg)
+        let is_undefined = state.marks.contains_key(&reg) || unwritten.contains_key(&reg);
+        is_undefined || role != OperandRole::Use && state.depends_on(reg)
     };
     if !inst.registers().any(concerns) && !is_call(inst) && !inst.is_barrier() {
         return;
     }
     let before = state.clone();
-    let mut shadow = Shadow { state: &before, guard: inst.guard };
+    let mut shadow = Shadow { state: &before, unwritten, guard: inst.guard };
     let from = |reg: Reg| {
-        let mark = before.read(reg, inst.guard)?;
+        let mark = before.read(unwritten, reg, inst.guard)?;
         Some(if mark.from.inst == usize::MAX { Read { inst: number, ..mark.from } } else { mark.from })
     };
     let mut note = |reg: Reg| {
@@ -322,7 +343,7 @@ fn step(body: &Body, inst: &Inst, number: usize, state: &mut State, found: &mut 
         if inst.reads_carry() {
             note(Reg::CARRY);
         }
-        let bits = |reg: Reg| before.read(reg, inst.guard).map_or(0, |mark| mark.bits);
+        let bits = |reg: Reg| before.read(unwritten, reg, inst.guard).map_or(0, |mark| mark.bits);
         propagate(inst, bits, &mut shadow).unwrap_or_else(|(reg, _)| {
             note(reg);
             Default::default()
@@ -369,24 +390,62 @@ fn step(body: &Body, inst: &Inst, number: usize, state: &mut State, found: &mut 
     }
 }
 
-/// Returns the registers that may be read before they are written. The carry flag counts as a register.
-fn exposed(body: &Body, blocks: &Blocks) -> BTreeSet<Reg> {
+/// Returns the registers that are read but never written, and the registers that may be read before
+/// they are written. The carry flag counts as a register.
+fn exposed(body: &Body, blocks: &Blocks) -> [BTreeSet<Reg>; 2] {
+    let count = blocks.starts.len();
+    let after: Vec<Vec<usize>> =
+        (0..count).map(|block| blocks.after(body, block).into_iter().map(|(to, _)| to).collect()).collect();
+    let successors = after.iter().map(|to| to.iter().copied().map(Node::new).collect()).collect();
+    let flow = Flow::new(&Lists { entry: Node::new(0), successors });
+    let is_written = |(role, _): &(OperandRole, Reg)| *role != OperandRole::Use;
+    let is_read = |(role, _): &(OperandRole, Reg)| *role != OperandRole::Def;
+    // For each register that is written, the block and the instruction of its first write without a guard, if any.
+    let mut first_write: HashMap<Reg, Option<(usize, usize)>> = HashMap::new();
+    let insts = |block: usize| blocks.range(block).filter_map(|number| Some((number, body.insts.get(number)?)));
+    for block in 0..count {
+        for (number, inst) in insts(block) {
+            for (_, reg) in inst.registers().filter(is_written) {
+                let first = first_write.entry(reg).or_default();
+                *first = first.or(inst.guard.is_none().then_some((block, number)));
+            }
+        }
+    }
+    let (mut unwritten, mut suspects) = (BTreeSet::new(), HashSet::new());
+    for block in 0..count {
+        for (number, inst) in insts(block) {
+            for (_, reg) in inst.registers().filter(is_read) {
+                match first_write.get(&reg) {
+                    // A call or barrier destroys the carry flag.
+                    None if reg != Reg::CARRY => drop(unwritten.insert(reg)),
+                    Some(&Some((of, first))) if of == block && first < number => {}
+                    Some(&Some((of, _))) if of != block && flow.dominates(Node::new(of), Node::new(block)) => {}
+                    _ => drop(suspects.insert(reg)),
+                }
+            }
+        }
+    }
+    [unwritten, live_at_start(body, blocks, &after, &suspects)]
+}
+
+/// Returns the registers among `suspects` that are live at the start of the body. `after` holds the successors of
+/// each block.
+fn live_at_start(body: &Body, blocks: &Blocks, after: &[Vec<usize>], suspects: &HashSet<Reg>) -> BTreeSet<Reg> {
     let count = blocks.starts.len();
     let mut written: Vec<HashSet<Reg>> = vec![HashSet::new(); count];
     let mut before: Vec<Vec<usize>> = vec![Vec::new(); count];
     let mut work: Vec<(usize, Reg)> = Vec::new();
-    for (block, written) in written.iter_mut().enumerate() {
+    for (block, (written, after)) in written.iter_mut().zip(after).enumerate() {
         for inst in body.insts.get(blocks.range(block)).unwrap_or_default() {
-            let reads = inst.registers().filter(|(role, reg)| *role != OperandRole::Def && !written.contains(reg));
+            let registers = || inst.registers().filter(|(_, reg)| suspects.contains(reg));
+            let reads = registers().filter(|(role, reg)| *role != OperandRole::Def && !written.contains(reg));
             work.extend(reads.map(|(_, reg)| (block, reg)));
             if inst.guard.is_none() {
-                written.extend(inst.registers().filter(|(role, _)| *role != OperandRole::Use).map(|(_, reg)| reg));
+                written.extend(registers().filter(|(role, _)| *role != OperandRole::Use).map(|(_, reg)| reg));
             }
         }
-        for (to, _) in blocks.after(body, block) {
-            if let Some(before) = before.get_mut(to) {
-                before.push(block);
-            }
+        for &to in after {
+            before.get_mut(to).into_iter().for_each(|before| before.push(block));
         }
     }
     let mut live: HashSet<(usize, Reg)> = HashSet::new();

@@ -4,9 +4,7 @@ use halfbyte_emit::KernelCode;
 use halfbyte_isa::ptx;
 use halfbyte_isa::ptx::Inst;
 use halfbyte_isa::ptx::module::{BlockLimit, Kernel};
-use halfbyte_isa::ptx::text::ParsedFile;
-
-use super::ir_name;
+use halfbyte_isa::ptx::text::{KernelNumber, ParsedFile};
 
 /// The PTX output for a kernel of a PTX text.
 #[derive(Clone, Debug)]
@@ -19,45 +17,63 @@ pub struct PtxOutput {
     pub is_packed: bool,
 }
 
-/// Selects the PTX output for a kernel that was compiled to `code`. `is_packed` tells whether the compiled kernel uses
-/// packed instructions ([`Stats::is_packed`](crate::pipeline::Stats::is_packed)).
-///
-/// If neither the original nor the compiled kernel uses packed instructions, the output is the original kernel in its
-/// original PTX version. An assembler then generates code that is at least as good, and optimises freely. Otherwise the
-/// output is the compiled kernel. It keeps the original directives for the launch and the assembler, such as
-/// `.reqntid`, `.maxnreg` and pragmas against loop unrolling.
-pub fn select_output(read: &ParsedFile, code: KernelCode, is_packed: bool) -> PtxOutput {
-    let name = code.info.signature.name();
-    let number = read.module.entries.iter().position(|entry| ir_name(&entry.name) == name);
-    let found = number.and_then(|number| read.module.entries.get(number).zip(read.locs.get(number)));
-    let compiled = code.words.clone().downcast();
-    let (Some((entry, locs)), Some(ptx::PtxKernel { sm, kernel })) = (found, compiled) else {
-        return PtxOutput { code, is_own: false, is_packed };
-    };
-    let is_alone = entry.variables.iter().all(|variable| variable.addresses.is_empty());
-    let has = |inst: &Inst| inst.since().suffix.is_none() && inst.since().is_supported_by(sm);
-    // The functions that the kernel calls are part of the output.
-    let insts = || entry.reached_bodies().flat_map(|body| &body.insts);
-    let was_packed = insts().any(Inst::is_packed);
-    let is_packed = is_packed || was_packed;
-    if is_alone && !is_packed && insts().all(has) {
-        let mut kernel = Kernel::for_sm(sm, entry.clone());
-        // Declarations may require a later PTX version than the instructions do.
-        kernel.version = kernel.version.max(read.module.version);
-        let words = ptx::PtxKernel { sm, kernel }.into();
-        let code = KernelCode { words, locs: locs.clone(), parts: Vec::new(), stats: Vec::new(), ..code };
-        return PtxOutput { code, is_own: true, is_packed: false };
+/// The choice of the PTX output for the kernels of a PTX text.
+#[derive(Clone, Copy, Debug)]
+pub struct OutputSelector<'r> {
+    read: &'r ParsedFile,
+    /// `true` if no variable of the text stores an address.
+    is_alone: bool,
+}
+
+impl<'r> OutputSelector<'r> {
+    /// Creates the choice for the kernels of a text.
+    pub fn new(read: &'r ParsedFile) -> OutputSelector<'r> {
+        let is_alone = read.module.variables.iter().all(|variable| variable.addresses.is_empty());
+        OutputSelector { read, is_alone }
     }
-    let mut kernel = kernel;
-    if entry.blocks != BlockLimit::Any {
-        kernel.entry.blocks = entry.blocks;
+
+    /// Selects the PTX output for a kernel that was compiled to `code`. `is_packed` tells whether the compiled kernel uses
+    /// packed instructions ([`Stats::is_packed`](crate::pipeline::Stats::is_packed)).
+    ///
+    /// If neither the original nor the compiled kernel uses packed instructions, the output is the original kernel in its
+    /// original PTX version. An assembler then generates code that is at least as good, and optimises freely. Otherwise the
+    /// output is the compiled kernel. It keeps the original directives for the launch and the assembler, such as
+    /// `.reqntid`, `.maxnreg` and pragmas against loop unrolling.
+    pub fn select(&self, code: KernelCode, is_packed: bool) -> PtxOutput {
+        let read = self.read;
+        let name = code.info.signature.name();
+        let found = match read.kernel_by_ir_name(name) {
+            Some(KernelNumber::Entry(number)) => read.module.entries.get(number).zip(read.locs.get(number)),
+            _ => None,
+        };
+        let compiled = code.words.clone().downcast();
+        let (Some((entry, locs)), Some(ptx::PtxKernel { sm, kernel })) = (found, compiled) else {
+            return PtxOutput { code, is_own: false, is_packed };
+        };
+        let has = |inst: &Inst| inst.since().suffix.is_none() && inst.since().is_supported_by(sm);
+        // The functions that the kernel calls are part of the output.
+        let insts = || entry.reached_bodies().flat_map(|body| &body.insts);
+        let was_packed = insts().any(Inst::is_packed);
+        let is_packed = is_packed || was_packed;
+        if self.is_alone && !is_packed && insts().all(has) {
+            let mut kernel = Kernel::for_sm(sm, entry.clone());
+            // Declarations may require a later PTX version than the instructions do.
+            kernel.version = kernel.version.max(read.module.version);
+            let words = ptx::PtxKernel { sm, kernel }.into();
+            let code = KernelCode { words, locs: locs.clone(), parts: Vec::new(), stats: Vec::new(), ..code };
+            return PtxOutput { code, is_own: true, is_packed: false };
+        }
+        let mut kernel = kernel;
+        if entry.blocks != BlockLimit::Any {
+            kernel.entry.blocks = entry.blocks;
+        }
+        kernel.entry.hints = entry.hints.clone();
+        // The loops of the compiled kernel differ from the original ones, so a pragma for one loop is
+        // applied to the whole kernel.
+        let mut pragmas: Vec<String> =
+            entry.body.pragmas.iter().map(|pragma| format!(".pragma {};", pragma.text)).collect();
+        pragmas.dedup();
+        kernel.entry.hints.extend(pragmas);
+        PtxOutput { code: KernelCode { words: ptx::PtxKernel { sm, kernel }.into(), ..code }, is_own: false, is_packed }
     }
-    kernel.entry.hints = entry.hints.clone();
-    // The loops of the compiled kernel differ from the original ones, so a pragma for one loop is
-    // applied to the whole kernel.
-    let mut pragmas: Vec<String> =
-        entry.body.pragmas.iter().map(|pragma| format!(".pragma {};", pragma.text)).collect();
-    pragmas.dedup();
-    kernel.entry.hints.extend(pragmas);
-    PtxOutput { code: KernelCode { words: ptx::PtxKernel { sm, kernel }.into(), ..code }, is_own: false, is_packed }
 }

@@ -86,9 +86,17 @@ impl Host {
     /// Returns the errors of the text, or an error for a parameter whose kind cannot be inferred.
     pub fn load_with(file: &str, text: &str, name: &str, globals: &Globals) -> Result<Host, Report> {
         let report = |errors: Vec<Diagnostic>| Report::new(file, text, errors);
-        let read = halfbyte_import::read_each(text).map_err(report)?;
-        let Signature { name, kernel: declared, parts } = signature(text, &read, name).map_err(report)?;
-        let kernel = Kernel::load_with(&read, &name, file, globals)
+        Host::load_of(file, text, &halfbyte_import::read_each(text).map_err(report)?, name, globals)
+    }
+
+    /// Loads a kernel as [`Host::load_with`] does, from a text that [`read_each`](super::read_each) has parsed.
+    ///
+    /// # Errors
+    /// Returns the errors of the kernel, or an error for a parameter whose kind cannot be inferred.
+    pub fn load_of(file: &str, text: &str, read: &ParsedFile, name: &str, globals: &Globals) -> Result<Host, Report> {
+        let report = |errors: Vec<Diagnostic>| Report::new(file, text, errors);
+        let Signature { name, kernel: declared, parts } = signature(text, read, name).map_err(report)?;
+        let kernel = Kernel::load_with(read, &name, file, globals)
             .map_err(|error| report(vec![Diagnostic::new(place_of(text, &error), error.to_string())]))?;
         Ok(Host { kernel, params: given(&declared), parts })
     }
@@ -175,14 +183,15 @@ impl Host {
     }
 }
 
-/// Checks whether the result of a PTX kernel's only launch depends on the order of its threads.
-/// `after` is the result of this launch. The check launches the kernel twice more: each thread runs
-/// until its next barrier or collective operation, in ascending and then in descending order.
+/// Checks whether the result of a launch of a PTX kernel depends on the order of its threads.
+/// `before` and `after` are the arguments before and after this launch. The check launches the
+/// kernel twice more: each thread runs until its next barrier or collective operation, in ascending
+/// and then in descending order. `load` loads the kernel, with the variables as before the launch.
 ///
 /// # Errors
 /// Returns the limit that was exceeded.
 pub fn text_order_dependence(
-    (file, text, name): (&str, &str, &str),
+    load: &dyn Fn() -> Result<Host, Report>,
     how: LaunchOptions<'_>,
     shape: Shape,
     before: &[Vec<u8>],
@@ -191,7 +200,7 @@ pub fn text_order_dependence(
     let how = LaunchOptions { engine: Engine::Interp, print: None, warn: None, trace: None, ..how };
     // The kernel is loaded separately for each launch, because its variables persist between launches.
     let differs = |schedule: Schedule| {
-        let Ok(host) = Host::load(file, text, name) else { return Ok(None) };
+        let Ok(host) = load() else { return Ok(None) };
         let mut found = before.to_vec();
         match host.launch_on(LaunchOptions { schedule, ..how }, shape, &mut found) {
             Ok(_) => Ok(difference(after, &found)),
@@ -201,7 +210,7 @@ pub fn text_order_dependence(
             Err(error) => Err(error),
         }
     };
-    let Ok(strong) = Host::load(file, text, name).map(|host| host.kernel.strong_accesses()) else { return Ok(None) };
+    let Ok(strong) = load().map(|host| host.kernel.strong_accesses()) else { return Ok(None) };
     if !strong.atomic && !strong.plain {
         return Ok(None);
     }

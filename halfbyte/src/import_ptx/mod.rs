@@ -28,7 +28,7 @@ mod sources;
 use halfbyte_isa::ptx::module::Entry;
 use halfbyte_isa::ptx::text::ParsedFile;
 
-pub use back::{PtxOutput, select_output};
+pub use back::{OutputSelector, PtxOutput};
 #[cfg(feature = "cache")]
 pub use cache::Cache;
 use halfbyte_import::{Imported, Refused};
@@ -59,8 +59,16 @@ pub fn import(file: &str, text: &str, options: impl Into<Options>) -> Result<Mod
 /// # Errors
 /// Returns the syntax errors of the text. For a text without kernels, also returns unsupported declarations.
 pub fn import_each(file: &str, text: &str, options: impl Into<Options>) -> Result<Module, Report> {
+    import_read(file, text, &read_each(file, text)?, options)
+}
+
+/// Imports the kernels of a parsed PTX text as [`import_each`] does. `read` is the result of [`read_each`] for `text`.
+///
+/// # Errors
+/// For a text without kernels, returns the unsupported declarations.
+pub fn import_read(file: &str, text: &str, read: &ParsedFile, options: impl Into<Options>) -> Result<Module, Report> {
     let Imported { kernels, refused } =
-        halfbyte_import::import_each(text, options).map_err(|errors| Report::new(file, text, errors))?;
+        halfbyte_import::import_read(text, read, options).map_err(|errors| Report::new(file, text, errors))?;
     let refused = refused.into_iter().map(|Refused { name, span, errors }| RefusedKernel { name, span, errors });
     Ok(Module::from_kernels(kernels).with_text(file, text).with_refused(refused.collect()))
 }

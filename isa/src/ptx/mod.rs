@@ -4,6 +4,7 @@
 //! have another layout ([`row`]). The semantics of all targets are expressed in the same primitives
 //! ([`Domain`](crate::halu::domain::Domain)).
 
+mod calls;
 mod code;
 pub mod definedness;
 pub mod docs;

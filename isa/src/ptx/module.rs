@@ -1,6 +1,6 @@
 //! PTX modules as data structures, which the parser creates and the printer prints.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use halfbyte_abi::Sm;
 
 use super::inst::Inst;
 use super::names::identifier;
-use super::operand::{Callee, Label, Operand, Reg, Var};
+use super::operand::{Label, Operand, Reg, Var};
 use super::types::{Requirements, Space, Suffix, Type};
 use halfbyte_abi::{self, Contents, ParamKind, Signature};
 
@@ -68,7 +68,7 @@ pub const MAX_ALIGN: u32 = 1 << 12;
 pub const LOCAL_START: u64 = MAX_ALIGN as u64;
 
 /// A variable of a module.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Variable {
     /// Name of the variable.
     pub name: String,
@@ -89,7 +89,7 @@ pub struct Variable {
 }
 
 /// A 64-bit address in the initial contents of a variable.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct AddressInitializer {
     /// Byte offset in the variable at which the address is stored.
     pub at: u32,
@@ -102,7 +102,7 @@ pub struct AddressInitializer {
 }
 
 /// A symbol whose address can be stored in a variable.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Symbol {
     /// A variable.
     Variable(Var),
@@ -121,12 +121,6 @@ impl Variable {
     pub fn alignment(&self) -> u32 {
         self.align.unwrap_or(self.ty.bits() / 8)
     }
-
-    /// Returns `true` if the variables are equal apart from their names.
-    pub(super) fn is_like(&self, other: &Variable) -> bool {
-        let of = |v: &Variable| (v.space, v.linkage, v.ty, v.count, v.align);
-        of(self) == of(other) && self.bytes == other.bytes && self.addresses == other.addresses
-    }
 }
 
 /// Returns the module variables that hold the kernel parameters with fixed contents, for a module
@@ -136,15 +130,15 @@ pub fn variables_of(signature: &Signature) -> Variables {
         return Variables::default();
     }
     let given = signature.given();
-    let mut taken: HashSet<String> = given.iter().map(|param| identifier(&param.name).into_owned()).collect();
-    taken.insert(identifier(signature.name()).into_owned());
+    let names = given.iter().map(|param| &*param.name).chain([signature.name()]);
+    let mut used: UsedNames = names.map(|name| identifier(name).into_owned()).collect();
     let params = signature.params().iter().skip(given.len()).zip(signature.contents());
     let variable = |(param, bytes): (&halfbyte_abi::Param, &Contents)| {
         let align = match param.kind {
             ParamKind::Buffer { align, .. } => Some(align),
             ParamKind::Scalar(_) => None,
         };
-        let (name, count) = (unused(&mut taken, &identifier(&param.name)), Some(bytes.len() as u32));
+        let (name, count) = (used.unused(&identifier(&param.name)), Some(bytes.len() as u32));
         let (space, linkage) = (Space::Global, Linkage::Plain);
         let addresses = Vec::new();
         Variable { name, space, linkage, ty: Type::B8, count, align, bytes: bytes.clone(), addresses }
@@ -152,10 +146,31 @@ pub fn variables_of(signature: &Signature) -> Variables {
     params.map(variable).collect()
 }
 
-/// Returns `name`, or `name` with a numeric suffix if `taken` contains it. Adds the returned name to `taken`.
-pub(super) fn unused(taken: &mut HashSet<String>, name: &str) -> String {
-    let mut names = std::iter::once(name.to_owned()).chain((1u32..).map(|number| format!("{name}_{number}")));
-    names.find(|name| taken.insert(name.clone())).unwrap_or_default()
+/// The names in use in a module.
+#[derive(Default)]
+pub(super) struct UsedNames {
+    names: HashSet<String>,
+    /// The last suffix of each name that was in use.
+    suffixes: HashMap<String, u32>,
+}
+
+impl FromIterator<String> for UsedNames {
+    fn from_iter<I: IntoIterator<Item = String>>(names: I) -> UsedNames {
+        UsedNames { names: names.into_iter().collect(), suffixes: HashMap::new() }
+    }
+}
+
+impl UsedNames {
+    /// Returns `name`, or `name` with a numeric suffix if it is in use. The returned name is then in use.
+    pub(super) fn unused(&mut self, name: &str) -> String {
+        let mut unused = name.to_owned();
+        while !self.names.insert(unused.clone()) {
+            let suffix = self.suffixes.entry(name.to_owned()).or_default();
+            *suffix += 1;
+            unused = format!("{name}_{suffix}");
+        }
+        unused
+    }
 }
 
 /// A target name, such as `sm_90`, `sm_90a` or `sm_120f`.
@@ -246,7 +261,7 @@ impl fmt::Display for TargetName {
 }
 
 /// Linkage of a kernel, function or variable.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Linkage {
     /// No linkage directive.
     #[default]
@@ -373,8 +388,8 @@ impl Body {
 /// Layout of a kernel's shared variables.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SharedLayout {
-    /// Byte offset of each variable of the module, by the variable's index.
-    pub places: Vec<u64>,
+    /// Byte offset of each shared variable that the kernel uses, by the variable's index in the module.
+    pub places: BTreeMap<u32, u64>,
     /// Total size in bytes of the variables of fixed size.
     pub fixed: u64,
     /// Maximum alignment in bytes of the variables of fixed size.
@@ -441,7 +456,7 @@ pub enum Targets {
 }
 
 /// The signature of a function: the types of its results and parameters.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Prototype {
     /// The results.
     pub results: Vec<Formal>,
@@ -461,7 +476,7 @@ impl Prototype {
 }
 
 /// A parameter or result in a function's signature.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Formal {
     /// `true` for `.param`, a value that is passed in memory; `false` for `.reg`.
     pub in_memory: bool,
@@ -536,7 +551,7 @@ pub struct FunctionCode {
 }
 
 /// The location of a parameter or result in the body of a function.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum FormalLocation {
     /// In this register.
     Register(Reg),
@@ -556,95 +571,47 @@ impl Entry {
         Some(Scope { params: &[], body, variables: &self.variables, functions: &self.functions })
     }
 
-    /// Returns the indices of the functions that the kernel can call, directly or indirectly, in
-    /// the order of the module.
-    pub fn reached_functions(&self) -> Vec<u32> {
-        let mut found = vec![false; self.functions.len()];
-        let mut work = vec![&self.body];
-        while let Some(body) = work.pop() {
-            let named = body.insts.iter().flat_map(|inst| &inst.operands).filter_map(Operand::function);
-            let listed = body.tables.iter().flat_map(|table| match &table.of {
-                Targets::Functions(all) => all.as_slice(),
-                _ => &[],
-            });
-            // An indirect call may load its target from any variable. Therefore, a function is
-            // reachable if a variable stores its address.
-            let is_indirect = |operand: &Operand| matches!(operand, Operand::Call { callee: Callee::Register(_), .. });
-            let any = body.insts.iter().any(|inst| inst.operands.first().is_some_and(is_indirect));
-            let held = self.variables.iter().filter(|_| any).flat_map(|variable| &variable.addresses);
-            let held = held.filter_map(|address| match address.of {
-                Symbol::Function(number) => Some(number),
-                Symbol::Variable(_) => None,
-            });
-            for number in named.chain(listed.copied()).chain(held) {
-                let Some(is_found) = found.get_mut(number as usize).filter(|is_found| !**is_found) else { continue };
-                *is_found = true;
-                let code = self.functions.get(number as usize).and_then(|function| function.code.as_ref());
-                work.extend(code.map(|code| &code.body));
-            }
-        }
-        (0..).zip(found).filter(|(_, is_found)| *is_found).map(|(number, _)| number).collect()
-    }
-
-    /// Returns the kernel's body and the bodies of the reachable functions.
-    pub fn reached_bodies(&self) -> impl Iterator<Item = &Body> {
-        std::iter::once(&self.body).chain(self.reached_functions().into_iter().filter_map(|number| {
-            let function = self.functions.get(number as usize)?;
-            Some(&function.code.as_ref()?.body)
-        }))
-    }
-
     /// Returns the layout of the shared variables that the kernel uses. Variables of fixed size
     /// come first, in the order of the module, each at a multiple of its alignment. The variables
     /// whose size the launch determines follow, all at the same address.
     pub fn shared_layout(&self) -> SharedLayout {
         let used = self.used_variables();
         let named = |is_open: bool| {
-            let of = used.iter().filter_map(|&number| Some((number as usize, self.variables.get(number as usize)?)));
+            let of = used.iter().filter_map(|&number| Some((number, self.variables.get(number as usize)?)));
             of.filter(move |(_, of)| of.space == Space::Shared && (of.linkage == Linkage::Extern) == is_open)
         };
-        let mut layout = SharedLayout { places: vec![0; self.variables.len()], ..SharedLayout::default() };
+        let mut layout = SharedLayout::default();
         let mut end = 0u64;
         for (number, of) in named(false) {
             let start = end.next_multiple_of(of.alignment().into());
-            if let Some(place) = layout.places.get_mut(number) {
-                *place = start;
-            }
+            layout.places.insert(number, start);
             end = start + of.bytes.len() as u64;
             layout.align = layout.align.max(of.alignment());
         }
         layout.fixed = end;
         layout.open_align = named(true).map(|(_, of)| of.alignment()).max();
-        let open = end.next_multiple_of(layout.open_align.unwrap_or(1).into());
-        for (number, _) in named(true) {
-            if let Some(place) = layout.places.get_mut(number) {
-                *place = open;
-            }
-        }
-        layout.bytes = open;
+        layout.bytes = end.next_multiple_of(layout.open_align.unwrap_or(1).into());
+        layout.places.extend(named(true).map(|(number, _)| (number, layout.bytes)));
         layout
     }
 
     /// Returns the indices of the variables that the kernel or a reachable function uses, in the order of the module.
     pub fn used_variables(&self) -> Vec<u32> {
         let operands = self.reached_bodies().flat_map(|body| &body.insts).flat_map(|inst| &inst.operands);
-        let mut used: Vec<u32> = operands.filter_map(Operand::variable).map(|var| var.number).collect();
+        let mut used: BTreeSet<u32> = operands.filter_map(Operand::variable).map(|var| var.number).collect();
         // A variable is also used if a used variable stores its address.
-        let mut seen = 0;
-        while let Some(&number) = used.get(seen) {
-            seen += 1;
+        let mut work: Vec<u32> = used.iter().copied().collect();
+        while let Some(number) = work.pop() {
             let held = self.variables.get(number as usize).map_or(&[][..], |variable| &variable.addresses);
             for address in held {
                 if let Symbol::Variable(var) = address.of
-                    && !used.contains(&var.number)
+                    && used.insert(var.number)
                 {
-                    used.push(var.number);
+                    work.push(var.number);
                 }
             }
         }
-        used.sort_unstable();
-        used.dedup();
-        used
+        used.into_iter().collect()
     }
 }
 

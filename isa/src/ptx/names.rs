@@ -50,6 +50,12 @@ pub fn identifier(name: &str) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
+/// Returns the IR name of a PTX kernel, in which `_` replaces every character that is not a letter
+/// or digit.
+pub fn ir_name(name: &str) -> String {
+    name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -168,7 +168,7 @@ pub struct FrameVar {
 }
 
 /// A variable of the module, identified by its index in the order of the text.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Var {
     /// The index of the variable.
     pub number: u32,

@@ -13,11 +13,14 @@ use halfbyte_abi::cooperative::post_dominators;
 /// A module variable, as it is placed for a launch.
 #[derive(Clone, Copy, Debug)]
 pub struct PlacedVariable {
-    /// Generic address of the variable, as `cvta` returns it. The address is 0 if the kernel does not use the variable.
+    /// Generic address of the variable, as `cvta` returns it.
     pub address: u64,
     /// The state space that holds the variable.
     pub space: Space,
 }
+
+/// The variables that a kernel uses, by their indices in the module.
+pub type PlacedVariables = BTreeMap<u32, PlacedVariable>;
 
 /// A kernel and the functions that it calls, prepared for execution. The instructions of the kernel
 /// and of all reachable functions are numbered consecutively.
@@ -26,8 +29,8 @@ pub struct Program<'a> {
     pub entry: &'a Entry,
     /// The body of the kernel, prepared for execution.
     pub kernel: FunctionBody<'a>,
-    /// The functions of the module, by index. `Callable::None` stands for an unreachable function.
-    functions: Vec<Callable<'a>>,
+    /// The reachable functions, by their indices in the module.
+    functions: BTreeMap<u32, Callable<'a>>,
     is_of_groups: bool,
     /// The warp-level instructions, by their instruction number in the program.
     pub collectives: BTreeMap<usize, WarpInst>,
@@ -152,23 +155,22 @@ impl<'a> Program<'a> {
     /// Prepares a kernel and the functions that it calls for execution.
     pub fn new(Kernel { entry, target, .. }: &'a Kernel) -> Program<'a> {
         let kernel = FunctionBody::new(&entry.body, 0);
-        let mut functions: Vec<Callable<'a>> = entry.functions.iter().map(|_| Callable::None).collect();
-        for (number, first) in firsts(entry) {
-            let (Some(function), Some(place)) =
-                (entry.functions.get(number as usize), functions.get_mut(number as usize))
-            else {
-                continue;
-            };
-            *place = match (&function.code, Builtin::of(function)) {
+        let callable = |(number, first): (u32, usize)| {
+            let function = entry.functions.get(number as usize)?;
+            let callable = match (&function.code, Builtin::of(function)) {
                 (Some(code), _) => Callable::Code(FunctionBody::new(&code.body, first), code),
                 (None, Some(builtin)) => Callable::Builtin(builtin),
                 (None, None) => Callable::None,
             };
-        }
+            Some((number, callable))
+        };
+        let functions: BTreeMap<u32, Callable<'a>> = firsts(entry).into_iter().filter_map(callable).collect();
         let meets = |inst: &Inst| inst.is_collective() || strength(inst).is_some();
-        let is_of_groups = entry.variables.iter().any(|variable| variable.space == Space::Shared)
+        let is_shared =
+            |&number: &u32| entry.variables.get(number as usize).is_some_and(|of| of.space == Space::Shared);
+        let is_of_groups = entry.used_variables().iter().any(is_shared)
             || entry.reached_bodies().flat_map(|body| &body.insts).any(meets);
-        let codes = functions.iter().filter_map(|function| match function {
+        let codes = functions.values().filter_map(|function| match function {
             Callable::Code(code, _) => Some(code),
             _ => None,
         });
@@ -188,7 +190,7 @@ impl<'a> Program<'a> {
 
     /// Returns the function with index `number`.
     pub fn function(&self, number: u32) -> &Callable<'a> {
-        self.functions.get(number as usize).unwrap_or(&Callable::None)
+        self.functions.get(&number).unwrap_or(&Callable::None)
     }
 }
 

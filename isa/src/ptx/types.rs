@@ -543,7 +543,7 @@ impl fmt::Display for Special {
 pub const MAX_LOCAL: u32 = 1 << 19;
 
 /// A state space of PTX.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Space {
     /// `.global`: memory that all work items share.
     Global,

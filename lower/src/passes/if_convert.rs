@@ -33,6 +33,8 @@ pub(super) const PASS: BuiltIn = BuiltIn {
 const EXTRA: u32 = 4;
 /// Maximum number of instructions on the longer side of a converted branch.
 const LONGEST: u32 = 16;
+/// Maximum number of instructions on a side, with those that cost nothing.
+const MOST: usize = 256;
 
 pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     if kernel.layout.len() < 2 || context.legality.lanes().is_some() {
@@ -126,10 +128,13 @@ impl Converter<'_, '_, '_> {
 
     /// Appends the list that begins at `from` to the list that begins at `to`.
     fn join(&mut self, to: Block, from: Block) {
+        self.gone.insert(from);
+        if self.last(from) == from && self.kernel.blocks[from].insts.is_empty() {
+            return;
+        }
         let (end, last) = (self.last(to), self.last(from));
         self.lines[end].next = from.into();
         self.lines[to].last = last.into();
-        self.gone.insert(from);
     }
 
     /// Returns the branch at the end of a block, if it should be converted to selects.
@@ -168,11 +173,17 @@ impl Converter<'_, '_, '_> {
         kernel.targets(inst).first().copied().filter(|_| self.edges[call.block] == 1)
     }
 
-    /// Returns the number of instructions of a side, or `None` if the side has side effects or an expensive op.
+    /// Returns the number of instructions of a side, or `None` if the side is too long, or has side effects or an
+    /// expensive op.
     fn cost(&self, side: Option<Block>) -> Option<u32> {
-        let mut cost = 0;
+        let (mut cost, mut count) = (0, 0);
         for block in std::iter::successors(side, |&block| self.lines[block].next.expand()) {
-            for &inst in &self.kernel.blocks[block].insts {
+            let insts = &self.kernel.blocks[block].insts;
+            count += 1 + insts.len();
+            if count > MOST {
+                return None;
+            }
+            for &inst in insts {
                 let data = &self.kernel.insts[inst];
                 let is_dear = matches!(data.op, Op::Fdiv | Op::Fsqrt) || data.op.is_approximate();
                 let is_cheap = data.op.is_pure() && !is_dear;

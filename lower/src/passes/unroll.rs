@@ -22,6 +22,7 @@ use halfbyte_ir::eval::{Operand, fold, pack};
 use halfbyte_ir::{
     Attr, Block, BlockCall, BlockData, Flow, Inst, Kernel, Legality, Op, Type, Value, ValueDef, ValueList,
 };
+use rustc_hash::FxHashMap as HashMap;
 use smallvec::SmallVec;
 
 use crate::pass::{BuiltIn, Context, Order};
@@ -220,7 +221,7 @@ struct TripCountEvaluator {
     insts: Vec<Inst>,
     params: Vec<Counter>,
     /// Value of each evaluated scalar in the current iteration.
-    now: SecondaryMap<Value, Option<u64>>,
+    now: HashMap<Value, Option<u64>>,
 }
 
 /// A header parameter whose value is evaluated in each iteration.
@@ -233,7 +234,7 @@ struct Counter {
 
 impl TripCountEvaluator {
     fn new(header: Block, goes_on: bool) -> TripCountEvaluator {
-        TripCountEvaluator { header, goes_on, insts: Vec::new(), params: Vec::new(), now: SecondaryMap::new() }
+        TripCountEvaluator { header, goes_on, insts: Vec::new(), params: Vec::new(), now: HashMap::default() }
     }
 
     /// Collects the instructions and parameters on which the condition depends, in this iteration
@@ -253,7 +254,7 @@ impl TripCountEvaluator {
         if self.knows(value) {
             return Some(());
         }
-        self.now[value] = match kernel.values[value].def {
+        let first = match kernel.values[value].def {
             ValueDef::BlockParam(block, number) if block == self.header => {
                 let start = |&(branch, way): &Edge| {
                     let arg = kernel.call_args(kernel.targets(branch).get(way)?).get(number as usize)?;
@@ -276,21 +277,26 @@ impl TripCountEvaluator {
             }
             _ => return None,
         };
+        self.now.insert(value, first);
         Some(())
     }
 
+    fn now(&self, value: Value) -> Option<u64> {
+        self.now.get(&value).copied().flatten()
+    }
+
     fn knows(&self, value: Value) -> bool {
-        self.now[value].is_some()
+        self.now(value).is_some()
     }
 
     /// Returns the result of an instruction in the current iteration, if the instruction is evaluated.
     fn known(&self, kernel: &Kernel, inst: Inst) -> Option<u64> {
-        self.now[kernel.result(inst)?]
+        self.now(kernel.result(inst)?)
     }
 
     fn start(&mut self) {
         for counter in &self.params {
-            self.now[counter.param] = Some(counter.start);
+            self.now.insert(counter.param, Some(counter.start));
         }
     }
 
@@ -300,19 +306,19 @@ impl TripCountEvaluator {
             let result = kernel.result(inst)?;
             let (ty, data) = (kernel.ty(result), &kernel.insts[inst]);
             let lanes: SmallVec<[(Type, [u64; 1]); 4]> =
-                kernel.args(inst).iter().map(|&arg| Some((kernel.ty(arg), [self.now[arg]?]))).collect::<Option<_>>()?;
+                kernel.args(inst).iter().map(|&arg| Some((kernel.ty(arg), [self.now(arg)?]))).collect::<Option<_>>()?;
             let operands: SmallVec<[Operand<'_>; 4]> =
                 lanes.iter().map(|(ty, lanes)| Operand { ty: *ty, lanes }).collect();
             let mut out = [0];
-            self.now[result] = fold(data.op, data.attr, &operands, ty, &mut out).then_some(out[0]);
+            self.now.insert(result, fold(data.op, data.attr, &operands, ty, &mut out).then_some(out[0]));
         }
-        Some((self.now[condition]? != 0) == self.goes_on)
+        Some((self.now(condition)? != 0) == self.goes_on)
     }
 
     fn next(&mut self) {
-        let next: SmallVec<[_; 4]> = self.params.iter().map(|counter| self.now[counter.next]).collect();
+        let next: SmallVec<[_; 4]> = self.params.iter().map(|counter| self.now(counter.next)).collect();
         for (counter, next) in self.params.iter().zip(next) {
-            self.now[counter.param] = next;
+            self.now.insert(counter.param, next);
         }
     }
 }

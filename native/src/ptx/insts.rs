@@ -21,7 +21,7 @@ use crate::jit::{
 };
 use halfbyte_isa::ptx::meaning::yields;
 use halfbyte_isa::ptx::module::LOCAL_START;
-use halfbyte_isa::ptx::program::PlacedVariable;
+use halfbyte_isa::ptx::program::PlacedVariables;
 use halfbyte_isa::ptx::special;
 use halfbyte_isa::trap::{Space, TrapKind};
 
@@ -39,7 +39,7 @@ pub(super) struct Insts<'a> {
 #[derive(Clone, Copy)]
 pub(super) enum Variables<'a> {
     /// They are known.
-    At(&'a [PlacedVariable]),
+    At(&'a PlacedVariables),
     /// They are in constant bank 0, one after another from an address on, as `cvta` gives them.
     #[cfg_attr(not(feature = "aot"), expect(dead_code, reason = "launches know them"))]
     InBank(u32),
@@ -301,7 +301,7 @@ impl Insts<'_> {
     /// The address of a variable, as `cvta` gives it; zero where it is not known.
     pub fn address(&self, var: Var) -> u64 {
         match self.variables {
-            Variables::At(all) => all.get(var.number as usize).map_or(0, |bound| bound.address),
+            Variables::At(all) => all.get(&var.number).map_or(0, |bound| bound.address),
             Variables::InBank(_) => 0,
         }
     }
@@ -357,7 +357,7 @@ impl Reader<Dataflow> for Builder<'_> {
 
     fn is_constant(&mut self, dataflow: &mut Dataflow, [_, high]: [Id; 2]) -> Id {
         let Variables::At(all) = self.insts.variables else { return dataflow.truth(false) };
-        let constants = all.iter().filter(|bound| bound.space == VariableSpace::Const);
+        let constants = all.values().filter(|bound| bound.space == VariableSpace::Const);
         let slots = constants.filter_map(|bound| buffer_slot(bound.address)).map(slot_of);
         let none = dataflow.truth(false);
         slots.fold(none, |is_one, (start, mask)| {

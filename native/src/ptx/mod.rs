@@ -17,7 +17,7 @@ use std::sync::{Arc, OnceLock};
 
 use halfbyte_abi::Stats;
 use halfbyte_isa::ptx::module::{self, LOCAL_START};
-use halfbyte_isa::ptx::program::PlacedVariable;
+use halfbyte_isa::ptx::program::PlacedVariables;
 use halfbyte_isa::ptx::special;
 use halfbyte_isa::ptx::types::{Special, SpecialGroup};
 use smallvec::SmallVec;
@@ -45,8 +45,8 @@ pub struct Given<'a> {
     pub params: &'a [Vec<u8>],
     /// The offset of each parameter in parameter memory.
     pub offsets: &'a [u64],
-    /// The variables of the kernel's text, by number.
-    pub variables: &'a [PlacedVariable],
+    /// The variables that the kernel uses.
+    pub variables: &'a PlacedVariables,
 }
 
 impl Jit {

@@ -173,7 +173,7 @@ impl Reader<Concrete> for View<'_> {
     }
 
     fn variable(&mut self, _: &mut Concrete, var: Var) -> [u32; 2] {
-        words(self.memory.variables.get(var.number as usize).map_or(0, |bound| bound.address))
+        words(self.memory.variables.get(&var.number).map_or(0, |bound| bound.address))
     }
 
     fn is_constant(&mut self, _: &mut Concrete, address: [u32; 2]) -> bool {

@@ -1,10 +1,12 @@
 //! The memory spaces of a PTX thread, and the checks of each access.
 
+use std::collections::BTreeMap;
+
 use arrayvec::ArrayVec;
 use halfbyte_abi::cooperative::{self, AccessInfo, RaceDetector, Schedule, SharedLocation, Strength};
 use halfbyte_abi::{Alias, buffer_of, buffer_slot};
 use halfbyte_isa::ptx::meaning::{CONST_SPACE, LOCAL_WINDOW, Location, PARAM_WINDOW, SHARED_WINDOW, WINDOW_BYTES};
-use halfbyte_isa::ptx::program::PlacedVariable;
+use halfbyte_isa::ptx::program::PlacedVariables;
 use halfbyte_isa::ptx::types::Space as VariableSpace;
 
 use super::print::Print;
@@ -33,8 +35,10 @@ pub(super) struct Memory<'a> {
     pub host: Option<&'a HostMemory<'a>>,
     /// Cache of the host allocations that the interpreter has looked up.
     pub found: Found,
-    /// The addresses of the module-scope variables, indexed by the variable's number.
-    pub variables: Vec<PlacedVariable>,
+    /// The module-scope variables that the kernel uses.
+    pub variables: PlacedVariables,
+    /// The buffer numbers of the variables in global and constant memory, each with its space.
+    pub variable_buffers: BTreeMap<usize, VariableSpace>,
     /// Local memory of the running item.
     pub stack: Stack,
     /// Shared memory of the running block.
@@ -95,8 +99,10 @@ impl<'a> Memory<'a> {
         params: Vec<Vec<u8>>,
         param_places: Vec<u64>,
         buffers: Buffers<'a>,
-        variables: Vec<PlacedVariable>,
+        variables: PlacedVariables,
     ) -> Memory<'a> {
+        let bound = variables.values().filter(|bound| bound.space != VariableSpace::Shared);
+        let variable_buffers = bound.filter_map(|bound| Some((buffer_slot(bound.address)?, bound.space))).collect();
         Memory {
             params,
             aliases: Vec::new(),
@@ -105,6 +111,7 @@ impl<'a> Memory<'a> {
             host: None,
             found: Found::default(),
             variables,
+            variable_buffers,
             stack: Stack::default(),
             shared: Vec::new(),
             races: None,
@@ -120,9 +127,12 @@ impl<'a> Memory<'a> {
 impl<'a> Memory<'a> {
     /// Returns `true` if a generic address points to a variable in constant memory.
     pub(super) fn is_constant(&self, address: u64) -> bool {
-        let mut constants = self.variables.iter().filter(|bound| bound.space == VariableSpace::Const);
-        let slot = buffer_slot(address);
-        slot.is_some() && constants.any(|bound| buffer_slot(bound.address) == slot)
+        buffer_slot(address).is_some_and(|buffer| self.is_constant_buffer(buffer))
+    }
+
+    /// Returns `true` if a buffer is a variable in constant memory.
+    pub(super) fn is_constant_buffer(&self, buffer: usize) -> bool {
+        self.variable_buffers.get(&buffer) == Some(&VariableSpace::Const)
     }
 
     /// Loads `count` bytes from a location.
@@ -275,8 +285,7 @@ impl<'a> Memory<'a> {
     /// Returns the memory of the process, if the launch accesses it and the address does not belong
     /// to a module-scope variable.
     fn host_of(&self, address: u64) -> Option<&'a HostMemory<'a>> {
-        let slot = buffer_slot(address);
-        let is_variable = || slot.is_some() && self.variables.iter().any(|bound| buffer_slot(bound.address) == slot);
+        let is_variable = || buffer_slot(address).is_some_and(|buffer| self.variable_buffers.contains_key(&buffer));
         self.host.filter(|_| !is_variable())
     }
 

@@ -35,7 +35,7 @@ use halfbyte_isa::ptx as isa;
 use halfbyte_isa::ptx::meaning::strength;
 use halfbyte_isa::ptx::module::{self, Entry, Module, Param, Scope};
 use halfbyte_isa::ptx::program::{self, Program};
-use halfbyte_isa::ptx::text::{ParsedFile, inst_text_in};
+use halfbyte_isa::ptx::text::{KernelNumber, ParsedFile, inst_text_in};
 use halfbyte_isa::ptx::types::Space as VariableSpace;
 use halfbyte_isa::ptx::{Base, Operand};
 #[cfg(feature = "aot")]
@@ -455,8 +455,8 @@ impl PreparedKernel {
 pub struct Kernel {
     code: module::Kernel,
     locs: Vec<Loc>,
-    /// Source locations of the instructions of each function in the text.
-    function_locs: Vec<Vec<Loc>>,
+    /// Source locations of the instructions of each function that the kernel reaches.
+    function_locs: BTreeMap<u32, Vec<Loc>>,
     source: String,
     variables: Arc<Variables>,
     jit: Jit,
@@ -482,26 +482,24 @@ impl Kernel {
         source: impl Into<String>,
         globals: &Globals,
     ) -> Result<Kernel, LoadError> {
-        let entries = text.module.entries.iter().zip(&text.locs);
-        let found = entries.into_iter().find(|(entry, _)| entry.name == name);
+        let number = text.kernel(name).and_then(|number| match number {
+            KernelNumber::Entry(number) => Some(number),
+            KernelNumber::Refused(_) => None,
+        });
+        let found = number.and_then(|number| text.module.entries.get(number).zip(text.locs.get(number)));
         let (entry, locs) = found.ok_or_else(|| LoadError::Name(name.to_owned()))?;
         check_accesses(entry.scope(), locs)?;
+        let mut function_locs = BTreeMap::new();
         for number in entry.reached_functions() {
             let locs = text.function_locs.get(number as usize).map_or(&[][..], Vec::as_slice);
             entry.scope_of(number).map_or(Ok(()), |scope| check_accesses(scope, locs))?;
+            function_locs.insert(number, locs.to_vec());
         }
-        variables::check(&text.module, entry)?;
+        variables::check(text, entry)?;
         let Module { version, target, .. } = text.module;
         let code = module::Kernel { version, target, entry: entry.clone() };
-        let (variables, source) = (Arc::new(Variables::new(&text.module, entry, globals)), source.into());
-        Ok(Kernel {
-            code,
-            locs: locs.clone(),
-            function_locs: text.function_locs.clone(),
-            source,
-            variables,
-            jit: Jit::default(),
-        })
+        let (variables, source) = (Arc::new(Variables::new(text, entry, globals)), source.into());
+        Ok(Kernel { code, locs: locs.clone(), function_locs, source, variables, jit: Jit::default() })
     }
 
     /// Returns the kernel as parsed from the text.
@@ -513,7 +511,7 @@ impl Kernel {
         let (function, place) = program::locate(self.entry(), address);
         let locs = match function {
             None => Some(&self.locs),
-            Some(number) => self.function_locs.get(number as usize),
+            Some(number) => self.function_locs.get(&number),
         };
         locs.and_then(|locs| locs.get(place)).copied().unwrap_or_default()
     }

@@ -2,12 +2,11 @@
 
 use std::num::NonZero;
 
+use halfbyte_abi::Stats;
 use halfbyte_abi::cooperative::Schedule;
-use halfbyte_abi::{Stats, buffer_slot};
 use halfbyte_isa::buffers::Buffers;
 use halfbyte_isa::ptx::meaning::{Location, SHARED_WINDOW};
 use halfbyte_isa::ptx::module;
-use halfbyte_isa::ptx::types::Space as VariableSpace;
 use halfbyte_isa::trap::{Access, Halt, Space, TrapKind};
 use halfbyte_native::host::HostMemory;
 use halfbyte_native::jit::{CONSTANTS, Parts, Reached, Stop};
@@ -64,8 +63,7 @@ impl<'a> Reached<'a> for Banks<'_, 'a> {
     }
 
     fn is_constant(&self, buffer: usize) -> bool {
-        let mut constants = self.memory.variables.iter().filter(|bound| bound.space == VariableSpace::Const);
-        constants.any(|bound| buffer_slot(bound.address) == Some(buffer))
+        self.memory.is_constant_buffer(buffer)
     }
 
     fn why_not(&mut self, access: Access, space: Space, address: u64, count: usize) -> TrapKind {

@@ -5,11 +5,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use halfbyte_abi::{MAX_BUFFERS, buffer_base};
 use halfbyte_isa::ptx::meaning::{CONST_SPACE, SHARED_WINDOW, function_address};
-use halfbyte_isa::ptx::module::{AddressInitializer, Entry, Module, Symbol, Variable};
+use halfbyte_isa::ptx::module::{AddressInitializer, Entry, Symbol, Variable};
+use halfbyte_isa::ptx::program::{PlacedVariable, PlacedVariables};
+use halfbyte_isa::ptx::text::ParsedFile;
 use halfbyte_isa::ptx::types::Space;
 
 use super::LoadError;
-use halfbyte_isa::ptx::program::PlacedVariable;
 
 /// Buffer number of a file's first variable, unless a kernel has more parameters than this number.
 /// The constant ensures that a variable has the same address in all kernels of a file.
@@ -24,13 +25,17 @@ pub struct Globals {
 
 impl Globals {
     /// Returns `true` if at least one variable has other contents than its initialiser in the text.
-    pub fn are_written(&self, module: &Module) -> bool {
+    pub fn are_written(&self, text: &ParsedFile) -> bool {
         let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        let first = first_of(module);
-        held.iter().any(|(&number, bytes)| {
-            let entry = module.entries.iter().find(|entry| entry.variables.len() > number as usize);
-            entry.is_none_or(|entry| *bytes != contents(entry, number, first))
-        })
+        let first = first_of(text);
+        held.iter().any(|(&number, bytes)| *bytes != contents(&text.module.variables, number, first))
+    }
+
+    /// Returns a copy of the current contents, which later launches with `self` do not change.
+    #[must_use]
+    pub fn snapshot(&self) -> Globals {
+        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        Globals { held: Arc::new(Mutex::new(held)) }
     }
 }
 
@@ -50,12 +55,12 @@ pub(super) struct Variables {
 
 impl Variables {
     /// Collects the variables that a kernel uses. Initialises each variable that `globals` does not contain yet.
-    pub(super) fn new(module: &Module, entry: &Entry, globals: &Globals) -> Variables {
-        let (numbers, first) = (entry.used_variables(), first_of(module));
+    pub(super) fn new(text: &ParsedFile, entry: &Entry, globals: &Globals) -> Variables {
+        let (numbers, first) = (entry.used_variables(), first_of(text));
         let variables = Variables { numbers, first, globals: globals.clone() };
         let mut held = variables.lock_contents();
         for &number in &variables.numbers {
-            held.entry(number).or_insert_with(|| contents(entry, number, first));
+            held.entry(number).or_insert_with(|| contents(&entry.variables, number, first));
         }
         drop(held);
         variables
@@ -73,14 +78,13 @@ impl Variables {
 }
 
 /// Returns the buffer number of variable 0.
-fn first_of(module: &Module) -> usize {
-    let most = module.entries.iter().map(|entry| entry.params.len()).max();
-    most.unwrap_or(0).max(MIN_FIRST_BUFFER)
+fn first_of(text: &ParsedFile) -> usize {
+    text.most_params().max(MIN_FIRST_BUFFER)
 }
 
 /// Rejects a kernel that uses a variable for which no address is left.
-pub(super) fn check(module: &Module, entry: &Entry) -> Result<(), LoadError> {
-    let most = MAX_BUFFERS.saturating_sub(first_of(module));
+pub(super) fn check(text: &ParsedFile, entry: &Entry) -> Result<(), LoadError> {
+    let most = MAX_BUFFERS.saturating_sub(first_of(text));
     match entry.used_variables().last() {
         Some(&number) if number as usize >= most => Err(LoadError::Variables { number, most }),
         _ => Ok(()),
@@ -88,8 +92,8 @@ pub(super) fn check(module: &Module, entry: &Entry) -> Result<(), LoadError> {
 }
 
 /// Returns the initial contents of a variable. `first` is the buffer number of variable 0.
-fn contents(entry: &Entry, number: u32, first: usize) -> Vec<u8> {
-    let Some(variable) = entry.variables.get(number as usize) else { return Vec::new() };
+fn contents(variables: &[Variable], number: u32, first: usize) -> Vec<u8> {
+    let Some(variable) = variables.get(number as usize) else { return Vec::new() };
     let mut bytes = variable.bytes.to_vec();
     for address in &variable.addresses {
         let at = address.at as usize;
@@ -112,14 +116,16 @@ fn value_of(address: &AddressInitializer, first: usize) -> u64 {
     start.wrapping_add_signed(address.offset)
 }
 
-/// Returns the addresses of a kernel's variables, indexed by the variable's number. `buffer`
-/// returns the buffer number of a variable.
-pub(super) fn bind(entry: &Entry, buffer: impl Fn(u32) -> Option<usize>) -> Vec<PlacedVariable> {
+/// Returns the addresses of the variables that a kernel uses. `buffer` returns the buffer number of a variable.
+pub(super) fn bind(entry: &Entry, buffer: impl Fn(u32) -> Option<usize>) -> PlacedVariables {
     let places = entry.shared_layout().places;
     let address = |number: u32, of: &Variable| match of.space {
-        Space::Shared => SHARED_WINDOW + places.get(number as usize).copied().unwrap_or(0),
+        Space::Shared => SHARED_WINDOW + places.get(&number).copied().unwrap_or(0),
         _ => buffer(number).map_or(0, buffer_base),
     };
-    let variables = (0..).zip(entry.variables.iter());
-    variables.map(|(number, of)| PlacedVariable { address: address(number, of), space: of.space }).collect()
+    let place = |number: u32| {
+        let of = entry.variables.get(number as usize)?;
+        Some((number, PlacedVariable { address: address(number, of), space: of.space }))
+    };
+    entry.used_variables().into_iter().filter_map(place).collect()
 }

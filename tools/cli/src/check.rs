@@ -27,6 +27,9 @@ use super::{AliasArgs, Done, EngineName, Failure, Message, SmArgs, interrupt, wa
 /// refused kernel does not prevent the launches of the other kernels. The file fails, unless a line `// refuse: ptx:
 /// TEXT` expects each reason.
 ///
+/// A PTX kernel that cannot be imported is only executed directly, by run lines for `ptx`. The reason is a note in the
+/// line of the kernel. If a run line names `ir`, `halu` or `vp1`, the kernel is refused.
+///
 /// A file without run lines neither passes nor fails, and is counted separately. If engine `cuda` finds no GPU, all
 /// files are skipped, with the reason.
 ///
@@ -267,57 +270,12 @@ impl Checked {
             FileResult::Checked(outcome) => {
                 object["launches"] = outcome.runs.into();
                 object["refusals"] = outcome.refusals.into();
-                object["results"] = outcome.results.iter().map(|result| self.result_json(result)).collect();
-                object["kernels"] = outcome.kernels.iter().map(|kernel| self.kernel_json(outcome, kernel)).collect();
+                let text = Report::new(&*self.name, outcome.text.clone(), []);
+                object["results"] = outcome.results.iter().map(|result| result_json(result, &text)).collect();
+                object["kernels"] = outcome.kernels.iter().map(|kernel| kernel_json(kernel, &text)).collect();
             }
             FileResult::NotRead(reason) | FileResult::Skipped(reason) => object["reason"] = reason.as_str().into(),
         }
-        object
-    }
-
-    /// Returns the error report of a failed launch, or `None` if the launch has no errors.
-    fn report_of(&self, result: &CheckResult) -> Option<Report> {
-        let FileResult::Checked(outcome) = &self.what else { return None };
-        let text = outcome.failures.as_ref()?.text();
-        (!result.failures.is_empty()).then(|| Report::new(&*self.name, text, result.failures.clone()))
-    }
-
-    fn kernel_json(&self, outcome: &Outcome, kernel: &CheckedKernel) -> Value {
-        let mut object = json!({
-            "kernel": kernel.name,
-            "state": kernel.state(),
-            "launches": kernel.launches,
-            "run": kernel.run,
-            "equal": kernel.equal,
-        });
-        if kernel.approximate {
-            object["approximate"] = true.into();
-        }
-        if !kernel.refused.is_empty() {
-            let report = Report::new(&*self.name, outcome.text.clone(), kernel.refused.clone());
-            object["refused"] = of_report(&report, &[]).into();
-            object["as_expected"] = kernel.as_expected.into();
-        }
-        object
-    }
-
-    fn result_json(&self, result: &CheckResult) -> Value {
-        let report = self.report_of(result);
-        let mut object = json!({
-            "kernel": result.kernel,
-            "target": result.target,
-            "verdict": match result.verdict {
-                Verdict::Passed => "passed",
-                Verdict::Failed => "failed",
-                Verdict::Refused => "refused as expected",
-            },
-            "failures": report.as_ref().map_or(Vec::new(), |report| of_report(report, &[])),
-            "mismatches": result.differences.iter().map(mismatch).collect::<Vec<_>>(),
-        });
-        if let Some(engine) = result.engine {
-            object["engine"] = engine.to_string().into();
-        }
-        object["line"] = result.line.into();
         object
     }
 
@@ -331,8 +289,9 @@ impl Checked {
             FileResult::Checked(outcome) => match &outcome.failures {
                 None if outcome.is_empty() => whole(junit::Verdict::Skipped { message: "no run lines".into() }),
                 failures => {
+                    let text = Report::new(&*self.name, outcome.text.clone(), []);
                     let refused = outcome.kernels.iter().filter(|kernel| kernel.is_refused());
-                    let mut cases: Vec<Case> = refused.map(|kernel| self.refused_case(outcome, kernel)).collect();
+                    let mut cases: Vec<Case> = refused.map(|kernel| refused_case(kernel, &text)).collect();
                     let is_blamed = |result: &CheckResult| result.verdict == Verdict::Failed;
                     // An error of the file itself belongs to no kernel and no launch, so it gets its own test case.
                     if let Some(report) = failures
@@ -342,56 +301,99 @@ impl Checked {
                         let message = report.diagnostics().first().map_or_else(String::new, ToString::to_string);
                         cases = whole(junit::Verdict::Error { message, text: report.render(false) });
                     }
-                    cases.extend(outcome.results.iter().map(|result| self.case(result)));
+                    cases.extend(outcome.results.iter().map(|result| case(result, &text)));
                     cases
                 }
             },
         };
         Suite { name: self.name.clone(), time: Some(self.time), cases }
     }
+}
 
-    /// Returns the JUnit test case for a refused kernel.
-    fn refused_case(&self, outcome: &Outcome, kernel: &CheckedKernel) -> Case {
-        let report = Report::new(&*self.name, outcome.text.clone(), kernel.refused.clone());
-        let message = kernel.refused.first().map_or_else(String::new, ToString::to_string);
-        let verdict = junit::Verdict::Error { message, text: report.render(false) };
-        let line = Lines::new(&outcome.text).position(kernel.place.start).line;
-        Case { name: format!("@{} is read", kernel.name), line: Some(line), time: None, verdict }
+fn kernel_json(kernel: &CheckedKernel, text: &Report) -> Value {
+    let mut object = json!({
+        "kernel": kernel.name,
+        "state": kernel.state(),
+        "launches": kernel.launches,
+        "run": kernel.run,
+        "equal": kernel.equal,
+    });
+    if kernel.approximate {
+        object["approximate"] = true.into();
     }
+    if !kernel.refused.is_empty() {
+        let reasons = if kernel.only_direct { "not_imported" } else { "refused" };
+        object[reasons] = of_report(&text.with(kernel.refused.clone()), &[]).into();
+        object["as_expected"] = kernel.as_expected.into();
+    }
+    object
+}
 
-    fn case(&self, result: &CheckResult) -> Case {
-        let CheckResult { kernel, target, engine, .. } = result;
-        let engine = engine.map_or(String::new(), |engine| format!(" ({engine})"));
-        let verdict = match result.verdict {
-            Verdict::Passed | Verdict::Refused => junit::Verdict::Passed,
-            Verdict::Failed => junit::Verdict::Failed {
-                message: result.failures.first().map_or_else(String::new, ToString::to_string),
-                text: self.report_of(result).map_or(String::new(), |report| report.render(false)),
-            },
-        };
-        let does = if result.verdict == Verdict::Refused { "refused by" } else { "on" };
-        Case {
-            name: format!("@{kernel} {does} {target}{engine}, line {}", result.line),
-            line: Some(result.line),
-            time: None,
-            verdict,
-        }
+fn result_json(result: &CheckResult, text: &Report) -> Value {
+    let mut object = json!({
+        "kernel": result.kernel,
+        "target": result.target,
+        "verdict": match result.verdict {
+            Verdict::Passed => "passed",
+            Verdict::Failed => "failed",
+            Verdict::Refused => "refused as expected",
+        },
+        "failures": of_report(&text.with(result.failures.clone()), &[]),
+        "mismatches": result.differences.iter().map(mismatch).collect::<Vec<_>>(),
+    });
+    if let Some(engine) = result.engine {
+        object["engine"] = engine.to_string().into();
+    }
+    object["line"] = result.line.into();
+    object
+}
+
+/// Returns the JUnit test case for a refused kernel.
+fn refused_case(kernel: &CheckedKernel, text: &Report) -> Case {
+    let report = text.with(kernel.refused.clone());
+    let message = kernel.refused.first().map_or_else(String::new, ToString::to_string);
+    let verdict = junit::Verdict::Error { message, text: report.render(false) };
+    let line = text.lines().position(kernel.place.start).line;
+    Case { name: format!("@{} is read", kernel.name), line: Some(line), time: None, verdict }
+}
+
+fn case(result: &CheckResult, text: &Report) -> Case {
+    let CheckResult { kernel, target, engine, .. } = result;
+    let engine = engine.map_or(String::new(), |engine| format!(" ({engine})"));
+    let verdict = match result.verdict {
+        Verdict::Passed | Verdict::Refused => junit::Verdict::Passed,
+        Verdict::Failed => junit::Verdict::Failed {
+            message: result.failures.first().map_or_else(String::new, ToString::to_string),
+            text: text.with(result.failures.clone()).render(false),
+        },
+    };
+    let does = if result.verdict == Verdict::Refused { "refused by" } else { "on" };
+    Case {
+        name: format!("@{kernel} {does} {target}{engine}, line {}", result.line),
+        line: Some(result.line),
+        time: None,
+        verdict,
     }
 }
 
 /// Formats the line of a kernel: its state, and the first error if the kernel is refused.
 fn kernel_line(kernel: &CheckedKernel, lines: &Lines<'_>) -> String {
-    let said = match (kernel.refused.first(), kernel.launches) {
-        (Some(first), _) => {
-            let Position { line, column } = lines.position(first.span.start);
-            let more = kernel.refused.len() - 1;
-            let more = if more == 0 { String::new() } else { format!(", and {}", counted(more, "more error")) };
-            let expected = if kernel.as_expected { "as expected, " } else { "" };
-            format!("{expected}{line}:{column}: {}{more}", first.message)
-        }
-        (None, 0) => "no launch".to_owned(),
-        (None, launches) if launches == kernel.equal => counted(launches, "launch"),
-        (None, launches) => format!("{}: {} run, {} equal", counted(launches, "launch"), kernel.run, kernel.equal),
+    let reasons = kernel.refused.first().map(|first| {
+        let Position { line, column } = lines.position(first.span.start);
+        let more = kernel.refused.len() - 1;
+        let more = if more == 0 { String::new() } else { format!(", and {}", counted(more, "more error")) };
+        let expected = if kernel.as_expected { "as expected, " } else { "" };
+        format!("{expected}{line}:{column}: {}{more}", first.message)
+    });
+    let launches = match kernel.launches {
+        0 => "no launch".to_owned(),
+        launches if launches == kernel.equal => counted(launches, "launch"),
+        launches => format!("{}: {} run, {} equal", counted(launches, "launch"), kernel.run, kernel.equal),
+    };
+    let said = match reasons {
+        Some(reasons) if kernel.only_direct => format!("{launches}; not imported: {reasons}"),
+        Some(reasons) => reasons,
+        None => launches,
     };
     format!("       {:<7} @{}  {said}\n", kernel.state(), kernel.name)
 }
@@ -406,8 +408,10 @@ fn summary(outcome: &Outcome) -> String {
         0 if errors > 0 || outcome.refusals > 0 => {}
         0 => parts.push("no run lines".into()),
         runs => {
-            let on: Vec<&str> = std::iter::once("ir").chain(outcome.compared.iter().copied()).collect();
-            parts.push(format!("{} on {}", counted(runs, "launch"), on.join(", ")));
+            let evaluated = outcome.is_evaluated.then_some("ir");
+            let on: Vec<&str> = evaluated.into_iter().chain(outcome.compared.iter().copied()).collect();
+            let on = if on.is_empty() { String::new() } else { format!(" on {}", on.join(", ")) };
+            parts.push(format!("{}{on}", counted(runs, "launch")));
         }
     }
     if outcome.refusals > 0 {

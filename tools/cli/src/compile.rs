@@ -10,8 +10,8 @@ use clap::ValueEnum;
 use halfbyte::abi::KernelFormat;
 use halfbyte::emit::{BlockStats, KernelCode, ptx_text};
 use halfbyte::import_ptx::{self, is_ptx};
-use halfbyte::include;
 use halfbyte::ir::{Diagnostic, Kernel, Span};
+use halfbyte::isa::ptx::text::ParsedFile;
 use halfbyte::isa::row::InstClass;
 use halfbyte::lang::is_language;
 use halfbyte::pipeline::{
@@ -22,7 +22,9 @@ use halfbyte::{HALU, Module, RefusedKernel, TARGETS, Target, WriteError};
 
 use serde_json::{Value, json};
 
-use super::from_ptx::{mention_uninitialised, note_fusible_sums, recompiled_kernels, warn_of_missing_member_masks};
+use super::from_ptx::{
+    mention_uninitialised, note_fusible_sums, open, read_ptx, recompiled_kernels, warn_of_missing_member_masks,
+};
 use super::io::{Input, refuse_input, to_stdout, unwritable, write};
 use super::json_output::JsonOutput;
 use super::names::{did_you_mean, suggestion_and_names};
@@ -287,6 +289,7 @@ impl Compile {
         let text = input.into_text()?;
         // For PTX output, instructions for which the IR has no op are imported as intrinsics.
         let imported = import_ptx::Options { keep: to_ptx, contract: self.contract, ..self.shape.imported(&name)? };
+        let read = read_ptx(&name, &text)?;
         let mut times: BTreeMap<usize, (String, Duration)> = BTreeMap::new();
         let mut is_empty = true;
         let mut watch = |step: &Stage<'_>| {
@@ -308,14 +311,14 @@ impl Compile {
         let is_alone = self.kernel.is_none() && !self.stats && !is_ptx(&name) && !is_language(&text);
         match self.emit {
             Emit::Ir => {
-                let module = include::open_each(&name, text.as_str(), imported)?;
+                let module = open(&name, &text, read.as_ref(), imported)?;
                 let kernels = select(&module, self.kernel.as_deref())?;
                 is_empty = false;
                 let texts: Vec<String> = kernels.iter().map(ToString::to_string).collect();
                 out = texts.join("\n").into_bytes();
             }
             Emit::Lowered | Emit::Mach => {
-                let module = include::open_each(&name, text.as_str(), imported)?;
+                let module = open(&name, &text, read.as_ref(), imported)?;
                 let kernels = select(&module, self.kernel.as_deref())?;
                 let mut compiler = Compiler::new(&module, &options);
                 let (mut texts, mut errors) = (Vec::new(), Vec::new());
@@ -355,14 +358,14 @@ impl Compile {
                 out = object.map_err(|error| Failure::compile(&name, &*text, [error]))?;
             }
             Emit::Asm | Emit::Words | Emit::Listing | Emit::Obj | Emit::Ptx => {
-                let compiled = self.words(&name, &text, imported, &options, &mut watch)?;
+                let compiled = self.words(&name, &text, read.as_ref(), imported, &options, &mut watch)?;
                 counted = self.stats.then(|| compiled.clone());
                 match (self.emit, target.sm().filter(|_| to_ptx)) {
                     (Emit::Asm | Emit::Ptx, Some(sm)) => {
                         let source = self.line_info.then_some(name.as_str());
-                        let code = match is_ptx(&name) && !self.contract && self.passes.is_none() {
-                            true => recompiled_kernels(&name, &text, compiled)?,
-                            false => compiled.code,
+                        let code = match &read {
+                            Some(read) if !self.contract && self.passes.is_none() => recompiled_kernels(read, compiled),
+                            _ => compiled.code,
                         };
                         out = ptx_text(code, sm, source).into_bytes();
                     }
@@ -392,12 +395,12 @@ impl Compile {
         if is_empty {
             return Err(no_kernels(&name, &text));
         }
-        if is_ptx(&name) {
-            warn_of_missing_member_masks(&name, &text, self.kernel.as_deref())?;
-            mention_uninitialised(&name, &text)?;
-        }
-        if is_ptx(&name) && !self.contract && !to_ptx {
-            note_fusible_sums(&name, &text, self.kernel.as_deref())?;
+        if let Some(read) = &read {
+            warn_of_missing_member_masks(read, self.kernel.as_deref());
+            mention_uninitialised(&name, &text, read);
+            if !self.contract && !to_ptx {
+                note_fusible_sums(read, self.kernel.as_deref());
+            }
         }
         let mut header = None;
         if let TargetOption::Host(triple) = &self.target {
@@ -419,6 +422,7 @@ impl Compile {
         &self,
         name: &str,
         text: &str,
+        read: Option<&ParsedFile>,
         imported: import_ptx::Options,
         options: &Options,
         watch: &mut Watch<'_>,
@@ -426,7 +430,7 @@ impl Compile {
         let compiled = if self.kernel.is_none() && !is_ptx(name) && !is_language(text) {
             pipeline::compile_text(text, options, watch)
         } else {
-            let module = include::open_each(name, text, imported)?;
+            let module = open(name, text, read, imported)?;
             pipeline::compile_kernels(&module, select(&module, self.kernel.as_deref())?, options, watch)
         };
         compiled.map_err(|error| Failure::compile(name, text, [error]))

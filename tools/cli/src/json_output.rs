@@ -86,7 +86,7 @@ pub(super) fn of_report(report: &Report, errors: &[CompileError]) -> Vec<Value> 
         CompileError::Refused(refused) => refused.as_slice(),
         _ => &[],
     });
-    let lines = Lines::new(report.text());
+    let lines = report.lines();
     let object = |diagnostic: &Diagnostic| {
         let mut object = Members::new();
         object.insert("severity".into(), report.severity().name().into());

@@ -18,7 +18,7 @@ use halfbyte::args::array::dtype_lines;
 use halfbyte::args::bind::{Bound, bind};
 use halfbyte::args::print::Sign;
 use halfbyte::args::{Loader, Value, is_like_file};
-use halfbyte::import_ptx::{self, Host, MAX_ITEMS, ir_name, is_ptx, text_order_dependence, with_sources};
+use halfbyte::import_ptx::{self, Globals, Host, MAX_ITEMS, is_ptx, text_order_dependence, with_sources};
 use halfbyte::include::ModuleReader;
 use halfbyte::ir::diag::Lines;
 use halfbyte::ir::eval::{Evaluated, Fault};
@@ -39,7 +39,7 @@ use serde_json::json;
 
 use self::results::{Out, PrintFormat, results_json, write_results};
 use super::compile::{and_refused, no_kernel, no_kernels, refused};
-use super::from_ptx::{mention_uninitialised, note_fusible_sums, warn_of_missing_member_masks};
+use super::from_ptx::{mention_uninitialised, note_fusible_sums, read_ptx, warn_of_missing_member_masks};
 use super::io::{Input, refuse_input};
 use super::json_output::JsonOutput;
 use super::limits::{LimitArgs, advice};
@@ -288,7 +288,11 @@ impl Run {
             return self.launch(&ready, None, name, params, (&input.name, ""), (shape, items), within);
         }
         let text = input.text()?;
-        let module = ModuleReader::of(&input.name).watched(Some(within.watchdog)).read_each(text, imported)?;
+        let read = read_ptx(&input.name, text)?;
+        let module = match &read {
+            Some(read) => import_ptx::import_read(&input.name, text, read, imported)?,
+            None => ModuleReader::of(&input.name).watched(Some(within.watchdog)).read(text)?,
+        };
         let names: Vec<&str> = module.ir().kernels.iter().map(|kernel| kernel.name.as_str()).collect();
         let unread: Vec<&str> = module.refused_kernels().iter().map(|refused| refused.name.as_str()).collect();
         if let Some(report) =
@@ -304,14 +308,14 @@ impl Run {
             return Err(no_kernel(&module, name));
         };
         let params = given(kernel);
-        if is_ptx(&input.name) {
-            warn_of_missing_member_masks(&input.name, text, Some(name))?;
-            mention_uninitialised(&input.name, text)?;
+        if let Some(read) = &read {
+            warn_of_missing_member_masks(read, Some(name));
+            mention_uninitialised(&input.name, text, read);
+            if !self.contract {
+                note_fusible_sums(read, Some(name));
+            }
         }
-        if is_ptx(&input.name) && !self.contract {
-            note_fusible_sums(&input.name, text, Some(name))?;
-        }
-        within.approximate.set(approximations(&module).contains_key(name));
+        within.approximate.set(approximations(&module, read.as_ref()).contains_key(name));
         let Platform::Words(target) = on else {
             let ready = Ready::Ir(kernel);
             return self.launch(&ready, Some(kernel), name, &params, (&input.name, text), (shape, items), within);
@@ -375,13 +379,14 @@ impl Run {
             import_ptx::read(&input.name, text)?;
         }
         let name = self.name(&names, &unread, &input.name, text)?;
-        if !names.iter().chain(&unread).any(|of| ir_name(of) == ir_name(name)) {
+        if read.kernel_by_ir_name(name).is_none() {
             let message = format!("{} has no kernel `{name}`{}", input.name, suggestion_and_names(name, "", names));
             return Err(Failure::Call(message + &and_refused(&unread)));
         }
-        let host = Host::load(&input.name, text, name)?;
-        warn_of_missing_member_masks(&input.name, text, Some(name))?;
-        mention_uninitialised(&input.name, text)?;
+        let load = || Host::load_of(&input.name, text, &read, name, &Globals::default());
+        let host = load()?;
+        warn_of_missing_member_masks(&read, Some(name));
+        mention_uninitialised(&input.name, text, &read);
         within.approximate.set(host.is_approximate());
         let outs = self.outs(host.params())?;
         let mut bound = self.values(name, host.params(), None, within.watchdog)?;
@@ -422,7 +427,7 @@ impl Run {
         let warnings = std::mem::take(&mut *warnings.lock().unwrap_or_else(PoisonError::into_inner));
         self.warn(within, (&input.name, text), warnings);
         if let Some(before) = before {
-            let found = text_order_dependence((&input.name, text, name), how, shape, &before, args).map_err(failure)?;
+            let found = text_order_dependence(&load, how, shape, &before, args).map_err(failure)?;
             found.iter().for_each(|found| warn_of_order(found, host.params()));
         }
         if self.stats && !self.json {

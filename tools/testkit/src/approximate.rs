@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use halfbyte::Module;
-use halfbyte::import_ptx::{self, ir_name, is_ptx};
+use halfbyte::import_ptx::ir_name;
 use halfbyte_abi::{Elem, Type};
 use halfbyte_ir::{self as ir, Attr, Kernel, Op};
+use halfbyte_isa::ptx::module::Body;
 use halfbyte_isa::ptx::row::{Bound, Distance, InstClass};
+use halfbyte_isa::ptx::text::ParsedFile;
 use halfbyte_isa::ptx::types::Token;
 use halfbyte_isa::ptx::{Inst, NAME, Opcode, template};
 
@@ -72,7 +74,8 @@ impl fmt::Display for Approximation {
 
 /// Returns the kernels of a module that contain approximated instructions, by name. Each list names an instruction
 /// once. PTX kernels are searched as PTX, because some approximated instructions are imported as exact ops of the IR.
-pub fn approximations(module: &Module) -> BTreeMap<String, Vec<Approximation>> {
+/// `read` is the parsed text of a PTX module.
+pub fn approximations(module: &Module, read: Option<&ParsedFile>) -> BTreeMap<String, Vec<Approximation>> {
     let mut found = BTreeMap::<String, Vec<Approximation>>::new();
     let mut add = |name: String, approximation: Approximation| {
         let of_kernel = found.entry(name).or_default();
@@ -80,10 +83,10 @@ pub fn approximations(module: &Module) -> BTreeMap<String, Vec<Approximation>> {
             of_kernel.push(approximation);
         }
     };
-    if is_ptx(module.file())
-        && let Ok(read) = import_ptx::read_each(module.file(), module.text())
-    {
-        for entry in &read.module.entries {
+    if let Some(read) = read {
+        let has_one = |body: &Body| body.insts.iter().any(|inst| Approximation::of_inst(inst).is_some());
+        let entries = read.module.entries.iter().zip(read.module.kernels_with(has_one));
+        for (entry, _) in entries.filter(|(_, has_one)| *has_one) {
             let insts = entry.reached_bodies().flat_map(|body| &body.insts);
             insts.filter_map(Approximation::of_inst).for_each(|inst| add(ir_name(&entry.name), inst));
         }
@@ -171,7 +174,7 @@ mod tests {
 
     fn of(text: &str) -> Vec<Approximation> {
         let module = Module::parse(text).unwrap();
-        approximations(&module).remove("k").unwrap_or_default()
+        approximations(&module, None).remove("k").unwrap_or_default()
     }
 
     fn format(name: &str) -> Format {

@@ -1,22 +1,25 @@
 //! Checks of kernel files. Every launch in a run line must give the same bits on the evaluator and
-//! on every engine of the named targets. Every expected refusal must occur.
+//! on every engine of the named targets. Every expected refusal must occur. A PTX kernel that cannot
+//! be imported is only executed directly.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+mod direct;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use halfbyte::import_ptx::{Host, Options, is_ptx, read_each, uninitialised, with_sources};
+use halfbyte::import_ptx::{Globals, Options, import_read, is_ptx, read_each, uninitialised, with_sources};
 use halfbyte::launch::{
-    Engine, Evaluation, LaunchOptions, OrderCause, OrderDifference, RaceCheck, evaluate, execute, fault_diagnostic,
-    given, launch_diagnostic, order_dependence, race_diagnostic,
+    Engine, Evaluation, LaunchOptions, OrderCause, OrderDependence, OrderDifference, RaceCheck, evaluate, execute,
+    fault_diagnostic, given, launch_diagnostic, order_dependence, race_diagnostic,
 };
 use halfbyte::report::Report;
-use halfbyte::{Module, Sm, TARGETS, pipeline};
+use halfbyte::{Module, RefusedKernel, Sm, TARGETS, pipeline};
 use halfbyte_abi::{Exceeded, Param, Target, Watchdog};
 use halfbyte_ir::Span;
 use halfbyte_ir::diag::{Diagnostic, Lines};
 use halfbyte_ir::eval::Evaluated;
-use halfbyte_isa::ptx::text::ParsedFile;
+use halfbyte_isa::ptx::text::{KernelNumber, ParsedFile};
 use halfbyte_runtime::Program;
 
 use crate::approximate::{self, Approximation, approximations};
@@ -35,6 +38,8 @@ pub struct Outcome {
     pub runs: usize,
     /// The number of expected refusals that occurred.
     pub refusals: usize,
+    /// `true` if the evaluator (`ir`) was asked to run a launch.
+    pub is_evaluated: bool,
     /// The names of the targets on which results were computed, without the evaluator (`ir`).
     pub compared: BTreeSet<&'static str>,
     /// The errors, or `None` if the file passes.
@@ -73,6 +78,9 @@ pub struct CheckedKernel {
     pub place: Span,
     /// The errors with which the kernel was refused; empty if the kernel was parsed and imported.
     pub refused: Vec<Diagnostic>,
+    /// `true` if the kernel was parsed but not imported, and no run line names a target that needs the import. `refused`
+    /// then holds the reasons. Such a kernel is only executed directly, and counts as read.
+    pub only_direct: bool,
     /// `true` if refuse lines expect all errors of the kernel.
     pub as_expected: bool,
     /// `true` if the kernel has an instruction that GPUs approximate. halfbyte rounds its result
@@ -80,28 +88,37 @@ pub struct CheckedKernel {
     pub approximate: bool,
     /// The number of launches in run lines.
     pub launches: usize,
-    /// The number of launches that completed on the evaluator (`ir`) and on each target and engine.
+    /// The number of launches that completed on the evaluator (`ir`), if it runs them, and on each target and engine.
     pub run: usize,
-    /// The number of launches whose results have the expected bits on the evaluator and on each target and engine.
+    /// The number of launches whose results have the expected bits wherever they ran.
     pub equal: usize,
 }
 
 impl CheckedKernel {
     fn new(name: &str, place: Span, refused: &[Diagnostic]) -> CheckedKernel {
-        let (name, refused) = (name.to_owned(), refused.to_vec());
-        CheckedKernel { name, place, refused, as_expected: false, approximate: false, launches: 0, run: 0, equal: 0 }
+        CheckedKernel {
+            name: name.to_owned(),
+            place,
+            refused: refused.to_vec(),
+            only_direct: false,
+            as_expected: false,
+            approximate: false,
+            launches: 0,
+            run: 0,
+            equal: 0,
+        }
     }
 
     /// Returns `true` if the kernel was refused with an error that no refuse line expects.
     pub fn is_refused(&self) -> bool {
-        !self.refused.is_empty() && !self.as_expected
+        !self.refused.is_empty() && !self.only_direct && !self.as_expected
     }
 
     /// Returns the state of the kernel: `refused`, `read` (parsed), `run` if all launches
     /// completed, or `equal` if all results are as expected.
     pub fn state(&self) -> &'static str {
         match self.launches {
-            _ if !self.refused.is_empty() => "refused",
+            _ if !self.refused.is_empty() && !self.only_direct => "refused",
             0 => "read",
             launches if launches == self.equal => "equal",
             launches if launches == self.run => "run",
@@ -201,21 +218,34 @@ pub fn check_with(setup: &Setup<'_>, file: &str, text: &str, folder: &Path) -> O
         return outcome;
     }
     outcome.text = text.into();
-    let read = if is_ptx(file) { read_each(file, text).ok() } else { None };
-    let uninitialised = read.as_ref().and_then(|read| uninitialised(file, text, read));
-    let mut warnings = uninitialised.map_or_else(Vec::new, |report| report.diagnostics().to_vec());
+    let read = is_ptx(file).then(|| read_each(file, text)).transpose();
+    let mut warnings = match &read {
+        Ok(Some(read)) => uninitialised(file, text, read).map_or_else(Vec::new, |report| report.diagnostics().to_vec()),
+        _ => Vec::new(),
+    };
     let lines = if is_ptx(file) { runlines::read_ptx(text) } else { runlines::read(text) };
-    let reader = ModuleReader::of(file).allow(allowed).watched(watchdog);
-    let failures = match (reader.read_each(text, Options { may_alias, ..Options::default() }), lines) {
-        (Ok(module), Ok(_)) if module.ir().kernels.is_empty() && module.refused_kernels().is_empty() => {
+    let module = read.and_then(|read| {
+        let module = match &read {
+            Some(read) => import_read(file, text, read, Options { may_alias, ..Options::default() }),
+            None => ModuleReader::of(file).allow(allowed).watched(watchdog).read(text),
+        };
+        Ok((module?, read))
+    });
+    let failures = match (module, lines) {
+        (Ok((module, _)), Ok(_)) if module.ir().kernels.is_empty() && module.refused_kernels().is_empty() => {
             vec![Diagnostic::new(start, "the file has no kernel").expected("`kernel @name(...) { ... }`")]
         }
-        (Ok(module), Ok(mut lines)) => {
+        (Ok((module, read)), Ok(mut lines)) => {
             lines.set_sm(sm);
-            let approximations = approximations(&module);
-            outcome.kernels = kernels_of(&module, &approximations);
+            let approximations = approximations(&module, read.as_ref());
+            outcome.kernels = kernels_of(&module, read.as_ref(), &approximations);
+            let imported = module.ir().kernels.iter().map(|kernel| kernel.name.as_str());
             let checker = Checker {
                 module: &module,
+                read: read.as_ref(),
+                imported: indices(imported),
+                refused: indices(module.refused_kernels().iter().map(|refused| refused.name.as_str())),
+                checked: indices(outcome.kernels.iter().map(|kernel| kernel.name.clone())),
                 approximations,
                 lines: Lines::new(text),
                 loader: Loader::within(folder).allow(allowed).watched(watchdog),
@@ -224,7 +254,6 @@ pub fn check_with(setup: &Setup<'_>, file: &str, text: &str, folder: &Path) -> O
                 engines,
                 programs: HashMap::new(),
                 outcome: &mut outcome,
-                read: read.as_ref(),
                 failures: Vec::new(),
                 warnings: &mut warnings,
                 differences: Vec::new(),
@@ -233,7 +262,7 @@ pub fn check_with(setup: &Setup<'_>, file: &str, text: &str, folder: &Path) -> O
         }
         (module, lines) => {
             let mut wrong = match module {
-                Ok(module) => module.refused_kernels().iter().flat_map(|refused| refused.errors.clone()).collect(),
+                Ok((module, _)) => module.refused_kernels().iter().flat_map(|refused| refused.errors.clone()).collect(),
                 Err(report) => report.diagnostics().to_vec(),
             };
             wrong.extend(lines.err().unwrap_or_default());
@@ -258,16 +287,36 @@ pub fn check_with(setup: &Setup<'_>, file: &str, text: &str, folder: &Path) -> O
 
 /// Returns the kernels of a module, including refused ones, in the order of the file. All their
 /// counts of launches are zero.
-fn kernels_of(module: &Module, approximations: &BTreeMap<String, Vec<Approximation>>) -> Vec<CheckedKernel> {
-    let read = module.ir().kernels.iter().map(|kernel| CheckedKernel {
-        approximate: approximations.contains_key(&kernel.name),
-        ..CheckedKernel::new(&kernel.name, kernel.span, &[])
+fn kernels_of(
+    module: &Module,
+    text: Option<&ParsedFile>,
+    approximations: &BTreeMap<String, Vec<Approximation>>,
+) -> Vec<CheckedKernel> {
+    let read = module.ir().kernels.iter().map(|kernel| CheckedKernel::new(&kernel.name, kernel.span, &[]));
+    let refused = module.refused_kernels().iter().map(|refused| CheckedKernel {
+        only_direct: text.is_some_and(|text| is_entry(text, &refused.name)),
+        ..CheckedKernel::new(&refused.name, refused.span, &refused.errors)
     });
-    let refused = module.refused_kernels().iter();
-    let refused = refused.map(|refused| CheckedKernel::new(&refused.name, refused.span, &refused.errors));
     let mut kernels: Vec<CheckedKernel> = read.chain(refused).collect();
+    for kernel in &mut kernels {
+        kernel.approximate = approximations.contains_key(&kernel.name);
+    }
     kernels.sort_by_key(|kernel| kernel.place.start);
     kernels
+}
+
+/// Returns `true` if a text contains the kernel with this name, and the kernel can be executed directly.
+fn is_entry(text: &ParsedFile, name: &str) -> bool {
+    matches!(text.kernel_by_ir_name(name), Some(KernelNumber::Entry(_)))
+}
+
+/// Returns the index of the first occurrence of each name.
+fn indices<N: std::hash::Hash + Eq>(names: impl Iterator<Item = N>) -> HashMap<N, usize> {
+    let mut indices = HashMap::new();
+    for (index, name) in names.enumerate() {
+        indices.entry(name).or_insert(index);
+    }
+    indices
 }
 
 /// Target under which the direct execution of PTX is reported. Its SM version has no effect.
@@ -275,6 +324,14 @@ const TEXT: Target = halfbyte::ptx(Sm::DEFAULT);
 
 struct Checker<'a> {
     module: &'a Module,
+    /// The parsed text of a PTX file.
+    read: Option<&'a ParsedFile>,
+    /// The indices of the kernels of the module, by name.
+    imported: HashMap<&'a str, usize>,
+    /// The indices of the refused kernels of the module, by name.
+    refused: HashMap<&'a str, usize>,
+    /// The indices of the kernels in `outcome`, by name.
+    checked: HashMap<String, usize>,
     /// The approximated instructions of each kernel, by the kernel's name.
     approximations: BTreeMap<String, Vec<Approximation>>,
     lines: Lines<'a>,
@@ -286,8 +343,6 @@ struct Checker<'a> {
     /// the code supports launches over several axes.
     programs: HashMap<(usize, Target, bool), Result<Program, Vec<Diagnostic>>>,
     outcome: &'a mut Outcome,
-    /// The parsed text of a PTX file.
-    read: Option<&'a ParsedFile>,
     failures: Vec<Diagnostic>,
     warnings: &'a mut Vec<Diagnostic>,
     /// The differences of the current launch.
@@ -296,6 +351,11 @@ struct Checker<'a> {
 
 impl Checker<'_> {
     fn check(mut self, lines: &RunLines) -> Vec<Diagnostic> {
+        for run in lines.runs.iter().filter(|run| needs_import(run)) {
+            for line in run.launches() {
+                self.checked_kernel(&line.kernel.0).into_iter().for_each(|kernel| kernel.only_direct = false);
+            }
+        }
         let expected = self.refused_kernels(&lines.refusals);
         let refused = self.refusals(&expected);
         for run in &lines.runs {
@@ -332,18 +392,24 @@ impl Checker<'_> {
     /// lines expect. Returns the refuse lines of all other kernels.
     fn refused_kernels<'l>(&mut self, expected: &'l [RefuseLine]) -> Vec<&'l RefuseLine> {
         let module = self.module;
-        let starts: Vec<u32> = (module.ir().kernels.iter().map(|kernel| kernel.span.start))
+        let mut starts: Vec<u32> = (module.ir().kernels.iter().map(|kernel| kernel.span.start))
             .chain(module.refused_kernels().iter().map(|refused| refused.span.start))
             .collect();
-        let holds = |start: u32, line: Span| {
-            start <= line.end && !starts.iter().any(|&other| start < other && other <= line.end)
-        };
-        let mut others: Vec<&RefuseLine> = expected.iter().collect();
+        starts.sort_unstable();
+        let is_refused: HashSet<u32> = module.refused_kernels().iter().map(|refused| refused.span.start).collect();
+        // A refuse line belongs to the last kernel that begins before its end.
+        let mut wanted: HashMap<u32, Vec<&RefuseLine>> = HashMap::new();
+        let mut others = Vec::new();
+        for refusal in expected {
+            let before = starts.partition_point(|&start| start <= refusal.line.end);
+            match before.checked_sub(1).and_then(|last| starts.get(last)).filter(|start| is_refused.contains(start)) {
+                Some(&start) => wanted.entry(start).or_default().push(refusal),
+                None => others.push(refusal),
+            }
+        }
         for kernel in module.refused_kernels() {
-            let wanted: Vec<&RefuseLine>;
-            (wanted, others) = others.into_iter().partition(|refusal| holds(kernel.span.start, refusal.line));
             let mut made = kernel.errors.clone();
-            for refusal in wanted {
+            for refusal in wanted.remove(&kernel.span.start).unwrap_or_default() {
                 // A kernel that cannot be imported is refused by every target, so the target of the
                 // refuse line does not matter.
                 let found = expected_of(refusal, &made);
@@ -359,25 +425,41 @@ impl Checker<'_> {
                 let (name, failures) = (kernel.name.clone(), failure.into_iter().collect());
                 self.push_result(name, refusal.span, refusal.target.name(), None, verdict, failures);
             }
-            let checked = self.outcome.kernels.iter_mut().find(|checked| checked.name == kernel.name);
-            if let Some(checked) = checked {
+            let checked = self.checked_kernel(&kernel.name);
+            let is_error = checked.is_none_or(|checked| {
                 checked.as_expected = made.is_empty();
-            }
-            self.failures.extend(made);
+                !checked.only_direct
+            });
+            self.failures.extend(made.into_iter().filter(|_| is_error));
         }
         others
+    }
+
+    fn checked_kernel(&mut self, name: &str) -> Option<&mut CheckedKernel> {
+        self.checked.get(name).and_then(|&index| self.outcome.kernels.get_mut(index))
+    }
+
+    /// Returns the refused kernel with this name.
+    fn refused_kernel(&self, name: &str) -> Option<&RefusedKernel> {
+        self.refused.get(name).and_then(|&index| self.module.refused_kernels().get(index))
     }
 
     /// Checks the refuse lines. Returns the kernels, by index, and targets that they name: each
     /// such pair must fail to compile.
     fn refusals(&mut self, expected: &[&RefuseLine]) -> BTreeSet<(usize, &'static str)> {
         let mut wanted: HashMap<(usize, Target), Vec<&RefuseLine>> = HashMap::new();
+        let mut last = 0;
+        // For each kernel, the last start of a kernel up to it.
+        let starts: Vec<u32> = (self.module.ir().kernels.iter())
+            .map(|kernel| {
+                last = last.max(kernel.span.start);
+                last
+            })
+            .collect();
         for &refusal in expected {
-            let kernels = self.module.ir().kernels.iter().enumerate();
-            let before = kernels.take_while(|(_, kernel)| kernel.span.start <= refusal.line.end);
-            match before.last() {
+            match starts.partition_point(|&start| start <= refusal.line.end).checked_sub(1) {
                 None => self.failures.push(Diagnostic::new(refusal.span, "there is no kernel before this line")),
-                Some((kernel, _)) => wanted.entry((kernel, refusal.target)).or_default().push(refusal),
+                Some(kernel) => wanted.entry((kernel, refusal.target)).or_default().push(refusal),
             }
         }
         let mut keys: Vec<_> = wanted.keys().copied().collect();
@@ -423,18 +505,21 @@ impl Checker<'_> {
     /// that the previous launch left. The first failure ends the sequence.
     fn run(&mut self, run: &RunLine, refused: &BTreeSet<(usize, &'static str)>) {
         let mut kept = RetainedBuffers::default();
+        // The variables of the PTX text on each engine.
+        let globals: Vec<Globals> = self.engines.iter().map(|_| Globals::default()).collect();
         for line in run.launches() {
             let (failures, results) = (self.failures.len(), self.outcome.results.len());
-            let Some(launch) = self.evaluate(line, &kept) else {
-                self.result(line, "ir", None, failures);
-                return self.count(line, results);
+            let launch = match self.is_only_direct(line, &globals) {
+                true => self.launch_directly(run, line, &kept, &globals),
+                false => {
+                    let launch = self.evaluate(line, &kept);
+                    self.result(line, "ir", None, failures);
+                    launch.iter().for_each(|launch| self.run_everywhere(launch, &run.targets, refused));
+                    launch
+                }
             };
-            self.result(line, "ir", None, failures);
-            self.run_everywhere(&launch, &run.targets, refused);
             self.count(line, results);
-            if self.failures.len() > failures || self.is_over() {
-                return;
-            }
+            let Some(launch) = launch.filter(|_| self.failures.len() == failures && !self.is_over()) else { return };
             kept.keep(&launch.params, &launch.bound.aliases, launch.results);
         }
     }
@@ -447,7 +532,7 @@ impl Checker<'_> {
         let is_equal = !is_over && made.iter().all(|result| result.verdict == Verdict::Passed);
         let is_run = |result: &CheckResult| result.verdict == Verdict::Passed || !result.differences.is_empty();
         let is_run = !is_over && made.iter().all(is_run);
-        let Some(kernel) = self.outcome.kernels.iter_mut().find(|kernel| kernel.name == line.kernel.0) else { return };
+        let Some(kernel) = self.checked_kernel(&line.kernel.0) else { return };
         kernel.launches += 1;
         kernel.run += usize::from(is_run);
         kernel.equal += usize::from(is_equal);
@@ -494,8 +579,9 @@ impl Checker<'_> {
     fn evaluate<'l>(&mut self, line: &'l LaunchLine, kept: &RetainedBuffers) -> Option<EvaluatedLaunch<'l>> {
         let kernels = &self.module.ir().kernels;
         let (name, name_span) = &line.kernel;
-        let Some((number, kernel)) = kernels.iter().enumerate().find(|(_, kernel)| kernel.name == *name) else {
-            if let Some(refused) = self.module.refused_kernels().iter().find(|refused| refused.name == *name) {
+        let number = self.imported.get(name.as_str()).copied();
+        let Some((number, kernel)) = number.and_then(|number| Some((number, kernels.get(number)?))) else {
+            if let Some(refused) = self.refused_kernel(name) {
                 let first = refused.errors.first().map_or(refused.span, |first| first.span);
                 let failure = Diagnostic::new(*name_span, format!("`@{name}` is refused and cannot be run"));
                 self.failures.push(failure.note(Some(first), "the reason is here"));
@@ -523,6 +609,7 @@ impl Checker<'_> {
         };
         bound.size_open_buffers(kernel, line.shape, self.watchdog);
         self.outcome.runs += 1;
+        self.outcome.is_evaluated = true;
         let mut results = bound.args.clone();
         let (watchdog, races) = (self.watchdog, self.races.max(RaceCheck::On));
         let how = Evaluation { watchdog, races, aliases: &bound.aliases, ..Evaluation::from(line.shape) };
@@ -546,13 +633,22 @@ impl Checker<'_> {
                 return None;
             }
         };
-        let launch = EvaluatedLaunch { line, kernel: number, params, bound, near, results, writers };
+        let launch =
+            EvaluatedLaunch { line, kernel: Some(number), params, bound, near, results, writers: Some(writers) };
         for (param, bytes) in &launch.bound.results {
             let Some(found) = launch.results.get(*param) else { continue };
             let near = launch.near(*param);
             self.compare(&launch, (*param, near), ("the run line", bytes), ("ir", found));
         }
-        let Some(found) = depends else { return Some(launch) };
+        match depends {
+            Some(found) => self.is_defined(&launch, &found).then_some(launch),
+            None => Some(launch),
+        }
+    }
+
+    /// Records that the result of a launch depends on the order of the items. Returns `true` if every
+    /// engine must give the result of the ascending order nevertheless.
+    fn is_defined(&mut self, launch: &EvaluatedLaunch<'_>, found: &OrderDependence) -> bool {
         let name = match found.difference {
             OrderDifference::Byte { param, .. } => launch.params.get(param).map(|param| format!(", `{}`", param.name)),
             OrderDifference::Failure(_) => None,
@@ -563,7 +659,7 @@ impl Checker<'_> {
             is_compared: found.is_defined(),
         };
         self.outcome.order_dependent.push(warning);
-        found.is_defined().then_some(launch)
+        found.is_defined()
     }
 
     /// Adds the source locations that `.loc` directives give to a diagnostic.
@@ -599,7 +695,7 @@ impl Checker<'_> {
     ) {
         let EvaluatedLaunch { line, params, bound, writers, .. } = launch;
         let Some(param) = params.get(number) else { return };
-        if let Some(found) = compare(&line.kernel.0, (number, param), expected, found, near, writers) {
+        if let Some(found) = compare(&line.kernel.0, (number, param), expected, found, near, writers.as_ref()) {
             let found = found.with(bound.sign(param));
             let failure = Diagnostic::new(line.span, found.to_string());
             let noted = found.notes().into_iter().fold(failure, |failure, note| failure.note(None, note));
@@ -616,7 +712,8 @@ impl Checker<'_> {
         refused: &BTreeSet<(usize, &'static str)>,
     ) {
         let (line, engines) = (launch.line, self.engines);
-        if is_ptx(self.module.file()) {
+        let Some(kernel) = launch.kernel else { return };
+        if self.read.is_some() {
             for &engine in engines.iter().filter(|engine| TARGETS.runs(**engine, TEXT)) {
                 let before = self.failures.len();
                 self.run_ptx_directly(engine, launch);
@@ -628,7 +725,7 @@ impl Checker<'_> {
         }
         for &target in targets {
             let before = self.failures.len();
-            if refused.contains(&(launch.kernel, target.name())) {
+            if refused.contains(&(kernel, target.name())) {
                 let message = format!(
                     "@{} cannot run on {target}: a refuse line in the kernel expects {target} to refuse it",
                     line.kernel.0
@@ -637,9 +734,9 @@ impl Checker<'_> {
                 self.result(line, target.name(), None, before);
                 continue;
             }
-            if let Err(errors) = self.program(launch.kernel, target, !line.shape.is_along_x()) {
+            if let Err(errors) = self.program(kernel, target, !line.shape.is_along_x()) {
                 let errors = errors.clone();
-                self.note((launch.kernel, line.span), target.name(), None, Verdict::Failed, &errors);
+                self.note((kernel, line.span), target.name(), None, Verdict::Failed, &errors);
                 // Several run lines may launch the same kernel, but its compile errors are reported only once.
                 let fresh: Vec<Diagnostic> =
                     errors.into_iter().filter(|error| !self.failures.contains(error)).collect();
@@ -648,7 +745,7 @@ impl Checker<'_> {
             }
             for &engine in engines.iter().filter(|engine| TARGETS.runs(**engine, target)) {
                 let before = self.failures.len();
-                self.run_on(target, engine, launch);
+                self.run_on((kernel, target), engine, launch);
                 self.result(line, target.name(), Some(engine), before);
                 if self.is_over() {
                     return;
@@ -660,32 +757,18 @@ impl Checker<'_> {
     /// Executes a launch of a PTX text directly.
     fn run_ptx_directly(&mut self, engine: Engine, launch: &EvaluatedLaunch<'_>) {
         let line = launch.line;
-        let host = match Host::load(self.module.file(), self.module.text(), &line.kernel.0) {
-            Ok(host) => host,
-            Err(report) => return self.failures.extend(report.diagnostics().iter().cloned()),
-        };
-        let mut found = launch.bound.args.clone();
-        let how = LaunchOptions {
-            watchdog: self.watchdog,
-            aliases: &launch.bound.aliases,
-            races: self.races,
-            ..LaunchOptions::from(engine)
-        };
-        if let Err(error) = host.launch_on(how, line.shape, &mut found) {
-            let failure = launch_diagnostic(&error, &self.lines, line.span, &format!("{} ({engine})", TEXT.name()));
-            return self.failures.push(self.sourced(failure).note(Some(line.span), "in this launch"));
-        }
-        self.outcome.compared.insert(TEXT.name());
+        let Some(host) = self.host(line, &Globals::default()) else { return };
+        let Some(found) = self.execute(&host, engine, launch) else { return };
         for (number, (expected, found)) in launch.results.iter().zip(&found).enumerate() {
             self.compare(launch, (number, launch.near_on(engine, number)), ("ir", expected), ("the text", found));
         }
     }
 
     /// Runs a launch on a target with an engine, and compares the results with the evaluator's.
-    fn run_on(&mut self, target: Target, engine: Engine, launch: &EvaluatedLaunch<'_>) {
+    fn run_on(&mut self, (kernel, target): (usize, Target), engine: Engine, launch: &EvaluatedLaunch<'_>) {
         let (line, watchdog) = (launch.line, self.watchdog);
         let (name, on) = (&line.kernel.0, format!("{target} ({engine})"));
-        let Ok(program) = self.program(launch.kernel, target, !line.shape.is_along_x()) else { return };
+        let Ok(program) = self.program(kernel, target, !line.shape.is_along_x()) else { return };
         let Some(kernel) = program.kernel(name) else {
             return self.failures.push(Diagnostic::new(line.span, format!("the object has no kernel `@{name}`")));
         };
@@ -700,6 +783,11 @@ impl Checker<'_> {
             self.compare(launch, (number, launch.near_on(engine, number)), ("ir", expected), (&on, found));
         }
     }
+}
+
+/// Returns `true` if a run line names the evaluator or a target for which PTX is imported.
+fn needs_import(run: &RunLine) -> bool {
+    run.names_ir || run.targets.iter().any(|target| target.sm().is_none())
 }
 
 /// Returns the tolerance for a result that was recorded on a GPU.
@@ -737,17 +825,19 @@ fn not_refused(refusal: &RefuseLine) -> Diagnostic {
     Diagnostic::new(refusal.span, message)
 }
 
-/// A launch and its results on the evaluator. Other targets are compared with these results.
+/// A launch and its results on the evaluator, or on the first engine if the kernel is only executed
+/// directly. Other targets and engines are compared with these results.
 struct EvaluatedLaunch<'a> {
     line: &'a LaunchLine,
-    /// The kernel's index in the module.
-    kernel: usize,
+    /// The kernel's index in the module; `None` if the launch is only executed directly.
+    kernel: Option<usize>,
     params: Vec<Param>,
     bound: Bound,
     /// The tolerance for each parameter's buffer; `None` for exact comparison.
     near: Vec<Option<Tolerance>>,
     results: Vec<Vec<u8>>,
-    writers: Evaluated,
+    /// What the evaluation of the launch tells; `None` if the launch is only executed directly.
+    writers: Option<Evaluated>,
 }
 
 impl EvaluatedLaunch<'_> {

@@ -24,6 +24,8 @@ pub struct Difference {
     pub expected_of: Origin,
     /// The source of the bits that were found.
     pub found_of: Origin,
+    /// `true` if the evaluator has run the launch, so that the item that writes each lane is known.
+    pub is_evaluated: bool,
     /// The name of the buffer.
     pub buffer: String,
     /// The type of the buffer's elements.
@@ -60,14 +62,14 @@ pub struct Lane {
 }
 
 /// Compares two contents of a parameter's buffer, which must have the same size. Returns `None` if
-/// the contents are equal or within the tolerance.
+/// the contents are equal or within the tolerance. `writers` are the items that write the buffer, if known.
 pub fn compare(
     kernel: &str,
     (number, param): (usize, &Param),
     (expected_of, expected): (&str, &[u8]),
     (found_of, found): (&str, &[u8]),
     near: Option<&Tolerance>,
-    writers: &Evaluated,
+    writers: Option<&Evaluated>,
 ) -> Option<Difference> {
     let (ty, size) = (param.ty(), param.ty().bytes() as usize);
     let elements = expected.chunks_exact(size).zip(found.chunks_exact(size)).enumerate();
@@ -91,7 +93,7 @@ pub fn compare(
             lanes_differing += 1;
             if shown.len() < SHOWN {
                 let byte = if ty.is_mask() { lane / 8 } else { lane * ty.elem().bits() as usize / 8 };
-                let item = writers.item(number, element * size + byte);
+                let item = writers.and_then(|writers| writers.item(number, element * size + byte));
                 shown.push(Lane { element, lane, item, expected, found });
             }
         }
@@ -102,6 +104,7 @@ pub fn compare(
         kernel: kernel.to_owned(),
         expected_of: expected_of.to_owned(),
         found_of: found_of.to_owned(),
+        is_evaluated: writers.is_some(),
         buffer: param.name.clone(),
         ty,
         sign: Sign::Unsigned,
@@ -194,10 +197,11 @@ impl Difference {
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Difference { kernel, expected_of, found_of, first, differing, elements, .. } = self;
-        write!(f, "@{kernel} on {found_of}: {}, written by ", self.place(first))?;
+        write!(f, "@{kernel} on {found_of}: {}", self.place(first))?;
         match first.item {
-            Some(item) => write!(f, "item {item}")?,
-            None => write!(f, "no item")?,
+            Some(item) => write!(f, ", written by item {item}")?,
+            None if self.is_evaluated => write!(f, ", written by no item")?,
+            None => {}
         }
         let (expected, found) = (self.number(first.expected), self.number(first.found));
         write!(f, ", expected {expected} by {expected_of}, found {found}{}; ", self.apart(first))?;

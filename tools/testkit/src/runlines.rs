@@ -36,6 +36,8 @@ use halfbyte::args::{Cursor, Value, element_bits, list, shortened};
 pub struct RunLine {
     /// The targets on which the launches run, without the evaluator (`ir`).
     pub targets: Vec<Target>,
+    /// `true` if the line names the evaluator, which always runs the launches of kernels in the IR.
+    pub names_ir: bool,
     /// The first launch.
     pub first: LaunchLine,
     /// The launches of the `then` lines. Each continues with the memory of the launch before.
@@ -197,11 +199,15 @@ const ALL: &str = "all";
 fn run_line(cursor: &mut Cursor<'_>, span: Span) -> Result<RunLine, Diagnostic> {
     let names = format!("{}, {ALL}", Platform::names());
     let mut targets: Vec<Target> = Vec::new();
+    let mut names_ir = false;
     loop {
         let (name, place) = cursor.name(&format!("a target: {names}"))?;
         let named: Vec<Target> = match Platform::from_name(name) {
             Some(Platform::Words(target)) => vec![target],
-            Some(Platform::Ir) => Vec::new(),
+            Some(Platform::Ir) => {
+                names_ir = true;
+                Vec::new()
+            }
             None if name == ALL => TARGETS.defaults().collect(),
             None => {
                 let unknown = Diagnostic::new(place, format!("`{}` is not a target", shortened(name)));
@@ -218,7 +224,7 @@ fn run_line(cursor: &mut Cursor<'_>, span: Span) -> Result<RunLine, Diagnostic> 
         }
     }
     cursor.expect(":")?;
-    Ok(RunLine { targets, first: launch_line(cursor, span)?, then: Vec::new() })
+    Ok(RunLine { targets, names_ir, first: launch_line(cursor, span)?, then: Vec::new() })
 }
 
 fn launch_line(cursor: &mut Cursor<'_>, span: Span) -> Result<LaunchLine, Diagnostic> {

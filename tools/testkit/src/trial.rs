@@ -466,7 +466,7 @@ impl Reference<'_> {
     fn same_memory(&self, on: &str, args: &[Vec<u8>], writers: &Evaluated) -> Result<(), (FailureKind, String)> {
         let params = given(self.kernel);
         for (param, (expected, found)) in params.iter().enumerate().zip(self.args.iter().zip(args)) {
-            let difference = compare(&self.kernel.name, param, ("ir", expected), (on, found), None, writers);
+            let difference = compare(&self.kernel.name, param, ("ir", expected), (on, found), None, Some(writers));
             if let Some(difference) = difference {
                 return Err((FailureKind::Memory, difference.to_string()));
             }

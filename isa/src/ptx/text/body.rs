@@ -204,8 +204,7 @@ impl<'a> Reader<'a> {
         let held = names.held();
         locs.splice(0..0, std::iter::repeat_n(Loc::default(), held));
         sources.splice(0..0, std::iter::repeat_n(SourceLocation::default(), held));
-        let around = self.vars.keys().copied();
-        let body = names.finish(insts, &mut self.errors, around);
+        let body = names.finish(insts, &mut self.errors, &self.vars);
         self.check_calls(&body, &locs);
         Ok(ParsedBody { body, locs, sources })
     }

@@ -1,6 +1,6 @@
 //! Parser of functions, and the check that calls match the declarations.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::body::{ParsedBody, in_memory};
 use super::error::{Error, ErrorKind, Verdict};
@@ -11,7 +11,7 @@ use super::{ParsedFile, RejectedKernel, SourceLocation};
 use crate::object::Loc;
 use crate::ptx::module::{
     Body, Builtin, Formal, FormalLocation, FrameVariable, Function, FunctionCode, Functions, Linkage, Prototype,
-    Targets,
+    TargetList, Targets,
 };
 use crate::ptx::operand::{Callee, Operand};
 use crate::ptx::row::OperandKind;
@@ -125,12 +125,13 @@ impl<'a> Reader<'a> {
         let (code, errors) = self.settle(read, before)?;
         match (errors.first().map(|first| &first.kind), code) {
             (None, Some(ParsedBody { body, locs, sources })) => {
-                let place = number as usize;
-                if let Some(function) = self.functions.all.get_mut(place) {
+                let (place, of) = (number as usize, &mut self.functions);
+                if let (Some(function), Some(of_locs), Some(of_sources)) =
+                    (of.all.get_mut(place), of.locs.get_mut(place), of.sources.get_mut(place))
+                {
                     function.code = Some(FunctionCode { body, results, params });
+                    (*of_locs, *of_sources) = (locs, sources);
                 }
-                self.functions.locs.get_mut(place).into_iter().for_each(|of| *of = locs.clone());
-                self.functions.sources.get_mut(place).into_iter().for_each(|of| *of = sources.clone());
             }
             (Some(kind), _) if kind.verdict() == Verdict::Unsupported => {
                 self.functions.refused.insert(number, kind.clone());
@@ -263,25 +264,37 @@ impl<'a> Reader<'a> {
 
     /// Records an error for each call that does not match the declaration of its function.
     pub(super) fn check_calls(&mut self, body: &Body, locs: &[Loc]) {
+        let tables: Vec<Vec<(&str, &Prototype)>> = body.tables.iter().map(|table| self.prototypes(table)).collect();
+        let mut errors = Vec::new();
         for (inst, &at) in body.insts.iter().zip(locs) {
             let Some(&Operand::Call { callee, .. }) = inst.operands.first() else { continue };
-            let prototypes: Vec<(&str, &Prototype)> = match (callee, inst.operands.get(1)) {
-                (Callee::Function(number), _) => self.prototype(number).into_iter().collect(),
-                (Callee::Register(_), Some(&Operand::Table(number))) => match body.tables.get(number as usize) {
-                    Some(table) => match &table.of {
-                        Targets::Prototype(prototype) => vec![(&table.name, prototype)],
-                        Targets::Functions(all) => all.iter().filter_map(|&number| self.prototype(number)).collect(),
-                        Targets::Labels(_) => Vec::new(),
-                    },
-                    None => Vec::new(),
-                },
-                _ => Vec::new(),
+            let called = match callee {
+                Callee::Function(number) => self.prototype(number),
+                Callee::Register(_) => None,
             };
-            let wrong = prototypes.iter().find_map(|(name, prototype)| {
+            let listed = match (callee, inst.operands.get(1)) {
+                (Callee::Register(_), Some(&Operand::Table(number))) => tables.get(number as usize),
+                _ => None,
+            };
+            let mut prototypes = called.into_iter().chain(listed.into_iter().flatten().copied());
+            errors.extend(prototypes.find_map(|(name, prototype)| {
                 let what = difference(inst, prototype, body)?;
-                Some(Error { at, kind: ErrorKind::Call { name: (*name).to_owned(), what } })
-            });
-            self.errors.extend(wrong);
+                Some(Error { at, kind: ErrorKind::Call { name: name.to_owned(), what } })
+            }));
+        }
+        self.errors.extend(errors);
+    }
+
+    /// Returns the different prototypes of the functions in a target list, each with the name of the first function.
+    fn prototypes<'t>(&'t self, table: &'t TargetList) -> Vec<(&'t str, &'t Prototype)> {
+        let mut seen = HashSet::new();
+        match &table.of {
+            Targets::Prototype(prototype) => vec![(&table.name, prototype)],
+            Targets::Functions(all) => {
+                let all = all.iter().filter_map(|&number| self.prototype(number));
+                all.filter(|(_, prototype)| seen.insert(*prototype)).collect()
+            }
+            Targets::Labels(_) => Vec::new(),
         }
     }
 
@@ -308,20 +321,21 @@ impl<'a> Reader<'a> {
                 (None, None) => Some(ErrorKind::Unsupported(format!("the external function `{}`", function.name))),
             }
         };
-        let mut place = 0;
-        while let Some(entry) = text.module.entries.get(place) {
-            let Some(kind) = entry.reached_functions().into_iter().find_map(missing) else {
-                place += 1;
-                continue;
-            };
-            let names_one = |inst: &crate::ptx::Inst| inst.operands.iter().any(|operand| operand.function().is_some());
-            let first = entry.body.insts.iter().position(names_one);
-            let at = first.and_then(|first| text.locs.get(place)?.get(first)).copied().unwrap_or_default();
-            let name = entry.name.clone();
-            text.module.entries.remove(place);
-            text.locs.remove(place);
-            text.sources.remove(place);
-            text.refused.push(RejectedKernel { name, at, errors: vec![Error { at, kind }] });
+        let first = text.module.first_reached(|number, _| missing(number).is_some());
+        let read = std::mem::take(&mut text.module.entries);
+        let (locs, sources) = (std::mem::take(&mut text.locs), std::mem::take(&mut text.sources));
+        for (((entry, locs), sources), first) in read.into_iter().zip(locs).zip(sources).zip(first) {
+            if let Some(kind) = first.and_then(missing) {
+                let names_one =
+                    |inst: &crate::ptx::Inst| inst.operands.iter().any(|operand| operand.function().is_some());
+                let first = entry.body.insts.iter().position(names_one);
+                let at = first.and_then(|first| locs.get(first)).copied().unwrap_or_default();
+                text.refused.push(RejectedKernel { name: entry.name, at, errors: vec![Error { at, kind }] });
+            } else {
+                text.module.entries.push(entry);
+                text.locs.push(locs);
+                text.sources.push(sources);
+            }
         }
     }
 }

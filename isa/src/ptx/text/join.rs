@@ -1,9 +1,9 @@
 //! Merging of the variables and functions of several kernels into one module.
 
-use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
+use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
 
-use crate::ptx::module::{Body, Entry, Functions, Variable, Variables, unused};
+use crate::ptx::module::{Body, Entry, Functions, UsedNames, Variable, Variables};
 use crate::ptx::operand::Operand;
 
 /// The variables and functions that the kernels of a module share.
@@ -21,81 +21,98 @@ pub(super) fn join<'e>(names: Vec<String>, entries: impl Iterator<Item = &'e mut
     if entries.is_empty() {
         return Joined { variables: Variables::default(), functions: Vec::new() };
     }
-    let mut taken: HashSet<String> = names.into_iter().collect();
-    let mut texts = texts(&entries);
-    let mut all: Vec<Variable> = Vec::new();
-    let mut made: HashMap<String, Vec<u32>> = HashMap::new();
-    let mut number = |variable: &Variable, taken: &mut HashSet<String>| {
-        let made = made.entry(variable.name.clone()).or_default();
-        let is_like = |number: &&u32| all.get(**number as usize).is_some_and(|of| of.is_like(variable));
-        if let Some(&number) = made.iter().find(is_like) {
-            return number;
-        }
-        let name = unused(taken, &variable.name);
-        let number = all.len() as u32;
-        all.push(Variable { name, ..variable.clone() });
-        made.push(number);
-        number
-    };
+    let (mut texts, text_of) = texts(&entries);
+    let mut merged = MergedVariables { names: names.into_iter().collect(), ..MergedVariables::default() };
     for entry in &mut entries {
-        let numbers: Vec<u32> = entry.variables.iter().map(|variable| number(variable, &mut taken)).collect();
+        let numbers = merged.numbers(&entry.variables);
         renumber(&mut entry.body, &numbers);
     }
     for text in &mut texts {
-        let numbers: Vec<u32> = text.variables.iter().map(|variable| number(variable, &mut taken)).collect();
+        let numbers = merged.numbers(&text.variables);
         let functions = text.functions.iter().cloned().zip(0..).map(|(mut function, at)| {
             if let Some(code) = &mut function.code {
                 renumber(&mut code.body, &numbers);
                 if text.reached.contains(&at) {
-                    function.name = unused(&mut taken, &function.name);
+                    function.name = merged.names.unused(&function.name);
                 }
             }
             function
         });
         text.functions = functions.collect();
     }
-    let variables: Variables = all.into();
-    for (number, entry) in entries.iter_mut().enumerate() {
+    let variables: Variables = merged.all.into();
+    for (entry, text) in entries.iter_mut().zip(text_of) {
         entry.variables = variables.clone();
-        if let Some(text) = texts.iter().find(|text| text.entries.contains(&number)) {
+        if let Some(text) = text.and_then(|text| texts.get(text)) {
             entry.functions = text.functions.clone();
         }
     }
-    let functions = texts.into_iter().map(|text| (text.functions, text.reached)).collect();
+    let functions = texts.into_iter().map(|text| (text.functions, text.reached.into_iter().collect())).collect();
     Joined { variables, functions }
+}
+
+/// The variables of the new module.
+#[derive(Default)]
+struct MergedVariables {
+    /// The names in use in the new module.
+    names: UsedNames,
+    all: Vec<Variable>,
+    /// The number of each variable in the new module.
+    by_variable: HashMap<Variable, u32>,
+    /// The numbers of the variables of each source module, by the address of its variables.
+    by_module: HashMap<*const Variable, Rc<[u32]>>,
+}
+
+impl MergedVariables {
+    /// Returns the numbers that the variables of a source module have in the new module.
+    fn numbers(&mut self, variables: &Variables) -> Rc<[u32]> {
+        if let Some(numbers) =
+            self.by_module.get(&variables.as_ptr()).filter(|numbers| numbers.len() == variables.len())
+        {
+            return numbers.clone();
+        }
+        let numbers: Rc<[u32]> = variables.iter().map(|variable| self.number(variable)).collect();
+        self.by_module.insert(variables.as_ptr(), numbers.clone());
+        numbers
+    }
+
+    fn number(&mut self, variable: &Variable) -> u32 {
+        if let Some(&number) = self.by_variable.get(variable) {
+            return number;
+        }
+        let number = self.all.len() as u32;
+        self.all.push(Variable { name: self.names.unused(&variable.name), ..variable.clone() });
+        self.by_variable.insert(variable.clone(), number);
+        number
+    }
 }
 
 /// The kernels that come from one source module, and therefore have the same functions and variables.
 struct Text {
-    entries: Vec<usize>,
     functions: Functions,
     variables: Variables,
-    /// The indices of the functions that one of the kernels reaches, in ascending order.
-    reached: Vec<u32>,
+    /// The indices of the functions that one of the kernels reaches.
+    reached: BTreeSet<u32>,
 }
 
-fn texts(entries: &[&mut Entry]) -> Vec<Text> {
+/// Returns the source modules that have functions, and the index of the source module of each kernel.
+fn texts(entries: &[&mut Entry]) -> (Vec<Text>, Vec<Option<usize>>) {
     let mut texts: Vec<Text> = Vec::new();
-    for (number, entry) in entries.iter().enumerate().filter(|(_, entry)| !entry.functions.is_empty()) {
-        let same = |text: &&mut Text| {
-            let is_one = Arc::ptr_eq(&text.functions, &entry.functions) || text.functions == entry.functions;
-            is_one && text.variables == entry.variables
-        };
-        let reached = entry.reached_functions();
-        match texts.iter_mut().find(same) {
-            Some(text) => {
-                text.entries.push(number);
-                text.reached.extend(reached);
-                text.reached.sort_unstable();
-                text.reached.dedup();
-            }
-            None => {
-                let (functions, variables) = (entry.functions.clone(), entry.variables.clone());
-                texts.push(Text { entries: vec![number], functions, variables, reached });
-            }
+    let text_of = entries.iter().map(|entry| {
+        if entry.functions.is_empty() {
+            return None;
         }
-    }
-    texts
+        let is_of = |text: &Text| text.functions == entry.functions && text.variables == entry.variables;
+        let number = texts.iter().position(is_of).unwrap_or_else(|| {
+            let (functions, variables) = (entry.functions.clone(), entry.variables.clone());
+            texts.push(Text { functions, variables, reached: BTreeSet::new() });
+            texts.len() - 1
+        });
+        texts.get_mut(number).into_iter().for_each(|text| text.reached.extend(entry.reached_functions()));
+        Some(number)
+    });
+    let text_of = text_of.collect();
+    (texts, text_of)
 }
 
 /// Replaces the variable indices in a body. `numbers` holds the new index for each old one.

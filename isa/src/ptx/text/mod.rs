@@ -21,9 +21,11 @@ pub use error::{Error, ErrorKind, Verdict};
 pub use printer::{inst_text, inst_text_in};
 pub use writer::Writer;
 
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
 use super::module::{Module, Owner, UnsupportedInst};
+use super::names::ir_name;
 use crate::object::Loc;
 
 /// A parsed PTX file.
@@ -35,8 +37,8 @@ pub struct ParsedFile {
     pub locs: Vec<Vec<Loc>>,
     /// For each kernel, the source location of each instruction, from `.loc` directives.
     pub sources: Vec<Vec<SourceLocation>>,
-    /// The source files that `.file` directives declare, each with its index.
-    pub files: Vec<(u32, String)>,
+    /// The source files that `.file` directives declare, by their indices.
+    pub files: BTreeMap<u32, String>,
     /// The calls that `.loc` directives name after `inlined_at`. [`SourceLocation::inlined_at`] is an index.
     pub call_sites: Vec<SourceLocation>,
     /// The kernels that are rejected because they use unsupported features.
@@ -49,6 +51,24 @@ pub struct ParsedFile {
     /// Errors about unsupported features outside kernels, such as unsupported functions. A kernel
     /// that uses such a feature is rejected.
     pub unsupported: Vec<Error>,
+    names: KernelNames,
+    most_params: usize,
+}
+
+/// The names of the kernels of a file.
+#[derive(Clone, Default, Debug)]
+struct KernelNames {
+    by_name: HashMap<String, KernelNumber>,
+    by_ir_name: HashMap<String, KernelNumber>,
+}
+
+/// A kernel of a PTX file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum KernelNumber {
+    /// Index in [`Module::entries`].
+    Entry(usize),
+    /// Index in [`ParsedFile::refused`].
+    Refused(usize),
 }
 
 /// A kernel that is rejected because it uses an unsupported feature.
@@ -93,6 +113,34 @@ impl fmt::Display for Origin<'_> {
 }
 
 impl ParsedFile {
+    /// Collects the names of the kernels.
+    fn with_names(mut self) -> ParsedFile {
+        let entries = self.module.entries.iter().map(|entry| &entry.name).zip((0..).map(KernelNumber::Entry));
+        let refused = self.refused.iter().map(|refused| &refused.name).zip((0..).map(KernelNumber::Refused));
+        self.most_params = self.module.entries.iter().map(|entry| entry.params.len()).max().unwrap_or(0);
+        for (name, number) in entries.chain(refused) {
+            self.names.by_name.insert(name.clone(), number);
+            self.names.by_ir_name.entry(ir_name(name)).or_insert(number);
+        }
+        self
+    }
+
+    /// Returns the kernel with this name in the PTX text.
+    pub fn kernel(&self, name: &str) -> Option<KernelNumber> {
+        self.names.by_name.get(name).copied()
+    }
+
+    /// Returns the kernel with this name in the PTX text or, if there is none, the first kernel with the same
+    /// [IR name](ir_name).
+    pub fn kernel_by_ir_name(&self, name: &str) -> Option<KernelNumber> {
+        self.kernel(name).or_else(|| self.names.by_ir_name.get(&ir_name(name)).copied())
+    }
+
+    /// Returns the maximum number of parameters of a kernel.
+    pub fn most_params(&self) -> usize {
+        self.most_params
+    }
+
     /// Returns all errors about unsupported features, in the order of the text.
     pub fn unsupported_errors(&self) -> Vec<Error> {
         let of_kernels = self.refused.iter().flat_map(|refused| &refused.errors);
@@ -135,9 +183,12 @@ impl ParsedFile {
     /// # Ok::<(), Vec<halfbyte_isa::ptx::text::Error>>(())
     /// ```
     pub fn source_of(&self, at: Loc) -> Option<Origin<'_>> {
-        let places = (self.locs.iter().zip(&self.sources)).chain(self.function_locs.iter().zip(&self.function_sources));
-        let found = places.flat_map(|(locs, sources)| locs.iter().zip(sources)).find(|(loc, _)| **loc == at);
-        let first = found.map(|(_, source)| source).filter(|source| source.loc.is_known())?;
+        let mut bodies =
+            (self.locs.iter().zip(&self.sources)).chain(self.function_locs.iter().zip(&self.function_sources));
+        // The instructions of a body are in the order of the text.
+        let place = |loc: &Loc| (loc.line, loc.column);
+        let found = bodies.find_map(|(locs, sources)| sources.get(locs.binary_search_by_key(&place(&at), place).ok()?));
+        let first = found.filter(|source| source.loc.is_known())?;
         let outer = |of: &&SourceLocation| self.call_sites.get(of.inlined_at? as usize);
         let all = std::iter::successors(Some(first), outer).take(MAX_ORIGIN);
         let all: Vec<(&str, Loc)> = all.map_while(|of| Some((self.file(of.file)?, of.loc))).collect();
@@ -146,7 +197,7 @@ impl ParsedFile {
 
     /// Returns the name of the source file with this index, if `.file` declares it.
     pub fn file(&self, number: u32) -> Option<&str> {
-        self.files.iter().find(|(of, _)| *of == number).map(|(_, name)| name.as_str())
+        self.files.get(&number).map(String::as_str)
     }
 }
 

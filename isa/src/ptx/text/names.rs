@@ -10,11 +10,47 @@ use crate::object::Loc;
 use crate::ptx::Opcode;
 use crate::ptx::inst::Inst;
 use crate::ptx::module::{Body, FrameVariable, LabelName, Pragma, Registers, TargetList, Targets, width};
-use crate::ptx::operand::{Base, FrameVar, Label, Operand, Reg};
+use crate::ptx::operand::{Base, FrameVar, Label, Operand, Reg, Var};
 use crate::ptx::types::{Special, Token, Type, TypeKind};
 
 /// Maximum number of digits in the name of a register of a numbered range.
 const MAX_DIGITS: usize = 7;
+
+/// The variables of the module by name, with the shared variables of the current body.
+#[derive(Default)]
+pub(super) struct VariableNames<'a> {
+    by_name: HashMap<&'a str, Var>,
+    /// The number of variables for each name without its trailing digits, if it has any.
+    stems: HashMap<&'a str, usize>,
+}
+
+impl<'a> VariableNames<'a> {
+    pub(super) fn get(&self, name: &str) -> Option<Var> {
+        self.by_name.get(name).copied()
+    }
+
+    /// Adds a variable. Returns the variable that had the name before, if any.
+    pub(super) fn insert(&mut self, name: &'a str, var: Var) -> Option<Var> {
+        let before = self.by_name.insert(name, var);
+        if before.is_none() && stem(name) != name {
+            *self.stems.entry(stem(name)).or_default() += 1;
+        }
+        before
+    }
+
+    pub(super) fn remove(&mut self, name: &str) {
+        if self.by_name.remove(name).is_some()
+            && let Some(count) = self.stems.get_mut(stem(name)).filter(|_| stem(name) != name)
+        {
+            *count -= 1;
+        }
+    }
+
+    /// Returns `true` if the name of a variable consists of `stem` and digits.
+    fn has_stem(&self, stem: &str) -> bool {
+        self.stems.get(stem).is_some_and(|&count| count > 0)
+    }
+}
 
 /// The symbol table of a body.
 #[derive(Default)]
@@ -35,6 +71,8 @@ pub(super) struct Names<'a> {
     mentioned: Vec<LabelUse<'a>>,
     /// The labels that have been defined, in the order of the text.
     placed: Vec<Label>,
+    /// The labels that scopes use but do not define, in the order in which the scopes were closed.
+    aliased: Vec<Label>,
     /// The names declared outside all scopes. Registers, variables, parameters and labels share one namespace.
     declared: HashSet<&'a str>,
     /// The open scopes, outermost first.
@@ -48,6 +86,8 @@ pub(super) struct Names<'a> {
     held: Vec<(Reg, Type, Operand)>,
     /// The instructions that compute operands of the current instruction.
     before: Vec<Inst>,
+    /// The registers in `held` that are initialised with immediates.
+    immediates: HashMap<(Type, u64), Reg>,
     /// The registers that replace the operand `_`. They are written but never read.
     unread: Vec<(Type, Reg)>,
     /// The indices of the frame variables that are declared inside scopes.
@@ -227,19 +267,25 @@ impl<'a> Names<'a> {
         if ty.bits() < 16 && ty != Type::Pred {
             return Err(ErrorKind::Unsupported("an immediate in a vector of bytes".to_owned()));
         }
-        self.hold(ty, Operand::Number(bits), "%number")
+        if let Some(reg) = self.immediates.get(&(ty, bits)) {
+            return Ok(*reg);
+        }
+        let reg = self.hold(ty, Operand::Number(bits), "%number")?;
+        self.immediates.insert((ty, bits), reg);
+        Ok(reg)
     }
 
     /// Returns a register that is initialised with a 32-bit special register at the start of the
     /// body. The value of the special register must not change while a thread runs.
     pub(super) fn holding_special(&mut self, special: Special) -> Result<Reg, ErrorKind> {
-        self.hold(Type::U32, Operand::Special(special), "%special")
+        let is_it = |held: &&(Reg, Type, Operand)| held.2 == Operand::Special(special);
+        match self.held.iter().find(is_it) {
+            Some((reg, ..)) => Ok(*reg),
+            None => self.hold(Type::U32, Operand::Special(special), "%special"),
+        }
     }
 
     fn hold(&mut self, ty: Type, operand: Operand, name: &str) -> Result<Reg, ErrorKind> {
-        if let Some((reg, ..)) = self.held.iter().find(|(_, of, held)| *of == ty && *held == operand) {
-            return Ok(*reg);
-        }
         let reg = self.registers.declare(name, ty, None).ok_or(ErrorKind::Registers)?;
         self.nested.push(self.registers.families().len() - 1);
         self.held.push((reg, ty, operand));
@@ -349,7 +395,10 @@ impl<'a> Names<'a> {
             let Some(mention) = self.mentioned.get_mut(label.0 as usize) else { continue };
             if mention.place.is_none() {
                 let around = *outer.entry(name).or_insert(label);
-                mention.alias = (around != label).then_some(around);
+                if around != label {
+                    mention.alias = Some(around);
+                    self.aliased.push(label);
+                }
             }
         }
         Some(scope.shared)
@@ -396,12 +445,12 @@ impl<'a> Names<'a> {
 
     /// Builds the body from its instructions, in which it updates label indices. Labels are
     /// renumbered in the order of the text. Symbols of scopes are renamed if their names are not
-    /// unique. `around` are the names of the module's variables.
+    /// unique. `variables` are the variables of the module.
     pub(super) fn finish(
         mut self,
         mut insts: Vec<Inst>,
         errors: &mut Vec<Error>,
-        around: impl Iterator<Item = &'a str>,
+        variables: &VariableNames<'a>,
     ) -> Body {
         let undefined = self.lists.iter().filter(|list| list.of.is_none());
         errors.extend(undefined.map(|list| Error { at: list.at, kind: ErrorKind::Label(list.name.to_owned()) }));
@@ -414,10 +463,10 @@ impl<'a> Names<'a> {
         let before = self.held.len() as u32;
         let mut order = vec![Label(0); self.mentioned.len()];
         let mut labels = Vec::with_capacity(self.placed.len());
-        let mut taken = Taken::default();
         // Names can collide only if there are scopes or implicit registers.
-        if self.has_blocks || !self.nested.is_empty() {
-            around.for_each(|name| taken.insert(name.to_owned()));
+        let may_collide = self.has_blocks || !self.nested.is_empty();
+        let mut taken = Taken { variables: may_collide.then_some(variables), ..Taken::default() };
+        if may_collide {
             self.params.keys().for_each(|&name| taken.insert(name.to_owned()));
             let families = self.registers.families().iter().map(|family| &family.name);
             let of_body = |of: &[usize], number: usize| of.binary_search(&number).is_err();
@@ -437,15 +486,11 @@ impl<'a> Names<'a> {
                 at: before + mention.place.unwrap_or(0),
             });
         }
-        // An outer scope closes after an inner one, so aliases lead from inner labels to outer
-        // labels and never form a cycle.
-        for (number, mention) in self.mentioned.iter().enumerate() {
-            let mut label = mention.alias;
-            while let Some(next) = label.and_then(|l| self.mentioned.get(l.0 as usize)).and_then(|m| m.alias) {
-                label = Some(next);
-            }
-            if let Some(target) = label.and_then(|l| order.get(l.0 as usize)).copied()
-                && let Some(slot) = order.get_mut(number)
+        // An outer scope closes after an inner one, so the label to which an alias leads comes first here.
+        for label in self.aliased.iter().rev() {
+            let target = self.mentioned.get(label.0 as usize).and_then(|mention| mention.alias);
+            if let Some(target) = target.and_then(|target| order.get(target.0 as usize)).copied()
+                && let Some(slot) = order.get_mut(label.0 as usize)
             {
                 *slot = target;
             }
@@ -480,7 +525,7 @@ impl<'a> Names<'a> {
     }
 
     /// Renames the registers and frame variables that are declared inside scopes to unique names.
-    fn rename_nested(&mut self, taken: &mut Taken) {
+    fn rename_nested(&mut self, taken: &mut Taken<'_>) {
         for &number in &self.nested {
             if let Some(family) = self.registers.families().get(number) {
                 let name = taken.unused(&family.name, Taken::is_free_of_numbers);
@@ -497,7 +542,9 @@ impl<'a> Names<'a> {
 
 /// The names that are in use in a body.
 #[derive(Default)]
-struct Taken {
+struct Taken<'v> {
+    /// The variables of the module, whose names are in use.
+    variables: Option<&'v VariableNames<'v>>,
     names: HashSet<String>,
     /// The names in use that end in digits, without these digits. A numbered range must not use
     /// such a name as its prefix.
@@ -506,7 +553,7 @@ struct Taken {
     made: HashMap<String, u32>,
 }
 
-impl Taken {
+impl Taken<'_> {
     fn insert(&mut self, name: String) {
         let stem = stem(&name);
         if stem.len() < name.len() {
@@ -516,16 +563,17 @@ impl Taken {
     }
 
     fn is_free(&self, name: &str) -> bool {
-        !self.names.contains(name)
+        !self.names.contains(name) && self.variables.is_none_or(|variables| variables.get(name).is_none())
     }
 
     /// Returns `true` if the name is free both as a name and as the prefix of numbered registers.
     fn is_free_of_numbers(&self, name: &str) -> bool {
-        self.is_free(name) && !self.stems.contains(name) && self.is_free(stem(name))
+        let is_stem = self.stems.contains(name) || self.variables.is_some_and(|variables| variables.has_stem(name));
+        self.is_free(name) && !is_stem && self.is_free(stem(name))
     }
 
     /// Reserves and returns the name. If the name is not free, reserves and returns a variant with a suffix.
-    fn unused(&mut self, name: &str, is_free: impl Fn(&Taken, &str) -> bool) -> String {
+    fn unused(&mut self, name: &str, is_free: impl Fn(&Self, &str) -> bool) -> String {
         let mut chosen = name.to_owned();
         while !is_free(self, &chosen) {
             let made = self.made.entry(name.to_owned()).or_default();

@@ -1,5 +1,6 @@
 //! Printer of PTX. The printed text of a module parses to the same module.
 
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use crate::object::Loc;
@@ -221,7 +222,9 @@ impl Printer {
         let size = (variable.ty.bits() / 8) as usize;
         let values = variable.bytes.chunks(size);
         let values = values.map(|bytes| bytes.iter().rev().fold(0, |all: u64, &b| all << 8 | u64::from(b)));
-        let address = |place: usize| variable.addresses.iter().find(|address| address.at as usize == place * size);
+        let addresses: HashMap<usize, &AddressInitializer> =
+            variable.addresses.iter().map(|address| (address.at as usize, address)).collect();
+        let address = |place: usize| addresses.get(&(place * size)).copied();
         let said = values.clone().enumerate().filter(|(place, value)| *value != 0 || address(*place).is_some());
         let said = said.max_by_key(|(place, _)| *place).map_or(0, |(place, _)| place + 1);
         for (i, value) in values.take(said).enumerate() {
@@ -278,10 +281,12 @@ impl Printer {
     /// function already declares its parameters and results.
     fn body(&mut self, scope: Scope<'_>, function: Option<&FunctionCode>, locs: &[Loc]) {
         let Body { registers, frame, insts, labels, tables, pragmas } = scope.body;
-        let passed =
-            |of: FormalLocation| function.is_some_and(|code| code.results.contains(&of) || code.params.contains(&of));
+        let passed: HashSet<FormalLocation> =
+            function.into_iter().flat_map(|code| code.results.iter().chain(&code.params)).copied().collect();
         self.out.push_str("{\n");
-        for family in registers.families().iter().filter(|family| !passed(FormalLocation::Register(family.first))) {
+        for family in
+            registers.families().iter().filter(|family| !passed.contains(&FormalLocation::Register(family.first)))
+        {
             self.all(&["    .reg .", family.ty.name(), " ", &family.name]);
             if let Some(count) = family.count {
                 self.out.push('<');
@@ -290,7 +295,7 @@ impl Printer {
             }
             self.out.push_str(";\n");
         }
-        for (_, variable) in (0..).zip(frame).filter(|(number, _)| !passed(FormalLocation::Frame(*number))) {
+        for (_, variable) in (0..).zip(frame).filter(|(number, _)| !passed.contains(&FormalLocation::Frame(*number))) {
             self.frame_variable(variable);
         }
         tables.iter().for_each(|table| self.table(table, scope));

@@ -1,15 +1,16 @@
 //! Parser of PTX files: the header, directives, and error recovery.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::error::{Error, ErrorKind, Verdict};
 use super::function::Declared;
 use super::lexer::{Lexer, Spanned, Token};
+use super::names::VariableNames;
 use super::number::Literal;
-use super::{ParsedFile, SourceLocation, unsupported};
+use super::{KernelNames, ParsedFile, SourceLocation, unsupported};
 use crate::object::Loc;
 use crate::ptx::module::{
-    FrameVariable, Functions, Linkage, MAX_ALIGN, Module, TargetName, Variable, Variables, is_version, unused,
+    FrameVariable, Functions, Linkage, MAX_ALIGN, Module, TargetName, UsedNames, Variable, Variables, is_version,
 };
 use crate::ptx::operand::Var;
 use crate::ptx::types::{Space, Type};
@@ -28,11 +29,11 @@ pub(super) fn read(text: &str) -> Result<ParsedFile, Vec<Error>> {
         source: SourceLocation::default(),
         version: (0, 0),
         target: TargetName { sm: 0, suffix: None },
-        files: Vec::new(),
+        files: BTreeMap::new(),
         located: HashMap::new(),
         call_sites: Vec::new(),
         variables: Vec::new(),
-        vars: HashMap::new(),
+        vars: VariableNames::default(),
         of_body: Vec::new(),
         unsupported: HashMap::new(),
         noted: Vec::new(),
@@ -68,14 +69,13 @@ pub(super) struct Reader<'a> {
     pub(super) target: TargetName,
     /// The source location that the last `.loc` gives.
     pub(super) source: SourceLocation,
-    files: Vec<(u32, String)>,
+    files: BTreeMap<u32, String>,
     /// The source locations of the current body's `.loc` directives. The last directive of a
     /// location says into which call the location is inlined.
     pub(super) located: HashMap<(u32, Loc), SourceLocation>,
     call_sites: Vec<SourceLocation>,
     pub(super) variables: Vec<Variable>,
-    /// The variables by name.
-    pub(super) vars: HashMap<&'a str, Var>,
+    pub(super) vars: VariableNames<'a>,
     /// The names of the shared variables that the current body has declared. Each has the module
     /// variable that the name meant before, if any.
     pub(super) of_body: Vec<(&'a str, Option<Var>)>,
@@ -296,12 +296,14 @@ impl<'a> Reader<'a> {
             module: self.head()?,
             locs: Vec::new(),
             sources: Vec::new(),
-            files: Vec::new(),
+            files: BTreeMap::new(),
             call_sites: Vec::new(),
             refused: Vec::new(),
             unsupported: Vec::new(),
             function_locs: Vec::new(),
             function_sources: Vec::new(),
+            names: KernelNames::default(),
+            most_params: 0,
         };
         loop {
             match self.ahead.token {
@@ -310,7 +312,7 @@ impl<'a> Reader<'a> {
                     text.call_sites = std::mem::take(&mut self.call_sites);
                     text.module.variables = self.named_apart(&text.module).into();
                     self.finish_functions(&mut text);
-                    return Ok(text);
+                    return Ok(text.with_names());
                 }
                 // This closing brace ends a construct that could not be parsed.
                 Token::Punct('}') if !self.errors.is_empty() => self.bump()?,
@@ -332,9 +334,9 @@ impl<'a> Reader<'a> {
         let mut variables = std::mem::take(&mut self.variables);
         let entries = module.entries.iter().map(|entry| entry.name.clone());
         let functions = self.functions.all.iter().map(|function| function.name.clone());
-        let mut taken = entries.chain(functions).collect();
+        let mut used: UsedNames = entries.chain(functions).collect();
         for variable in &mut variables {
-            variable.name = unused(&mut taken, &variable.name);
+            variable.name = used.unused(&variable.name);
         }
         variables
     }
@@ -501,14 +503,14 @@ impl<'a> Reader<'a> {
     /// Returns `true` if a kernel, a variable or a function has this name.
     pub(super) fn is_defined(&self, name: &str) -> bool {
         self.kernels.contains(name)
-            || self.vars.contains_key(name)
+            || self.vars.get(name).is_some()
             || self.locals.contains_key(name)
             || self.function_of(name).is_some()
     }
 
     /// Returns the error that a use of this name causes, if it is an external or unsupported symbol.
     pub(super) fn unsupported(&self, name: &str) -> Option<ErrorKind> {
-        self.unsupported.get(name).filter(|_| !self.vars.contains_key(name)).cloned()
+        self.unsupported.get(name).filter(|_| self.vars.get(name).is_none()).cloned()
     }
 
     /// Parses a pragma such as `.pragma "nounroll";` and returns the text between `.pragma` and the `;`.
@@ -533,7 +535,7 @@ impl<'a> Reader<'a> {
                 self.bump()?;
                 let number = self.number()?;
                 let Token::String(name) = self.ahead.token else { return Err(self.expected("the name of a file")) };
-                self.files.push((number, name.to_owned()));
+                self.files.entry(number).or_insert_with(|| name.to_owned());
                 // A timestamp and a file size may follow in the line.
                 self.lexer.skip_line();
                 self.bump()

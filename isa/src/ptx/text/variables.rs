@@ -23,7 +23,7 @@ struct Contents {
 impl<'a> Reader<'a> {
     /// Returns the module variable with this name, if it is declared.
     pub(super) fn variable(&self, name: &str) -> Option<Var> {
-        self.vars.get(name).copied()
+        self.vars.get(name)
     }
 
     /// Parses module variables, or variables of a body if `names` is given:
@@ -168,9 +168,9 @@ impl<'a> Reader<'a> {
     pub(super) fn forget_variables(&mut self, but: usize) {
         for (name, before) in self.of_body.drain(but.min(self.of_body.len())..).rev() {
             match before {
-                Some(var) => self.vars.insert(name, var),
+                Some(var) => drop(self.vars.insert(name, var)),
                 None => self.vars.remove(name),
-            };
+            }
         }
     }
 

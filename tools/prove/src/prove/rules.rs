@@ -253,7 +253,7 @@ impl TranslationCheck<'_> {
         let differ = |on: &str, found: &[Vec<u8>]| {
             let output = self.output;
             let (param, a, b) = (self.params.get(output)?, expected.get(output)?, found.get(output)?);
-            compare(name, (output, param), ("ir", a), (on, b), None, &writers)
+            compare(name, (output, param), ("ir", a), (on, b), None, Some(&writers))
         };
         let mut found = args.to_vec();
         let difference = match &self.after {

@@ -16,6 +16,7 @@ use halfbyte_abi::Watchdog;
 use halfbyte_abi::cooperative::Schedule;
 use halfbyte_abi::{DEFAULT_BUDGET, buffer_base};
 use halfbyte_isa::ptx::module::TargetName;
+use halfbyte_isa::ptx::text::ParsedFile;
 
 pub use failure::{Failure, FailureKind, Item, OtherAccess};
 pub use sequence::{NextArg, NextLaunch, launch_all};
@@ -217,7 +218,7 @@ impl LaunchOptions<'_> {
 /// # Errors
 /// Fails if the text or the launch is invalid, or if an item traps.
 pub fn launch(mut request: Request, how: &LaunchOptions<'_>) -> Result<Vec<Vec<u8>>, Failure> {
-    launch_on(&mut request, how)?;
+    launch_on(&mut request, &mut None, how)?;
     Ok(request.args.into_iter().filter_map(Arg::into_bytes).collect())
 }
 
@@ -234,8 +235,9 @@ impl Request {
     }
 }
 
-/// Executes a launch on the buffers in the request.
-fn launch_on(request: &mut Request, how: &LaunchOptions<'_>) -> Result<(), Failure> {
+/// Executes a launch on the buffers in the request. `parsed` holds the parsed PTX text of the
+/// request after the first launch.
+fn launch_on(request: &mut Request, parsed: &mut Option<ParsedFile>, how: &LaunchOptions<'_>) -> Result<(), Failure> {
     check_size(request)?;
     for (number, arg) in request.args.iter().enumerate() {
         if let &Arg::Alias { arg, offset } = arg {
@@ -244,7 +246,7 @@ fn launch_on(request: &mut Request, how: &LaunchOptions<'_>) -> Result<(), Failu
     }
     let held = store_pointers(&mut request.args)?;
     match request.language {
-        Language::Ptx => ptx::launch(request, how)?,
+        Language::Ptx => ptx::launch(request, parsed, how)?,
         Language::Ir => ir::launch(request, how)?,
     }
     restore_pointer_bytes(&mut request.args, &held);

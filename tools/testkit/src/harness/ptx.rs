@@ -3,7 +3,7 @@
 use halfbyte_abi::{Shape, ShapeError};
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx::module::Entry;
-use halfbyte_isa::ptx::text::{self, Error, ParsedFile, Verdict};
+use halfbyte_isa::ptx::text::{self, Error, KernelNumber, ParsedFile, Verdict};
 use halfbyte_runtime::ptx::{self, Kernel, LoadError};
 use halfbyte_runtime::{LaunchError, Trap};
 
@@ -17,29 +17,38 @@ use halfbyte::launch::Engine;
 /// The size of an address in bytes.
 const ADDRESS: u64 = 8;
 
-pub(super) fn launch(request: &mut Request, how: &LaunchOptions<'_>) -> Result<(), Failure> {
-    let (read, number) = self::read(request)?;
-    let Some(entry) = read.module.entries.get(number) else {
-        return Err(Failure::arguments("the text has no kernel"));
-    };
+/// Executes a launch. `parsed` holds the parsed text after the first launch.
+pub(super) fn launch(
+    request: &mut Request,
+    parsed: &mut Option<ParsedFile>,
+    how: &LaunchOptions<'_>,
+) -> Result<(), Failure> {
+    if parsed.is_none() {
+        *parsed = Some(read(request)?);
+    }
+    let no_kernel = || Failure::arguments("the text has no kernel");
+    let read = parsed.as_ref().ok_or_else(no_kernel)?;
+    let number = kernel_of(request, read)?;
+    let entry = read.module.entries.get(number).ok_or_else(no_kernel)?;
     how.note_approximate(is_approximate(entry));
     let shape = shape(request.size)?;
     check_count(entry.params.len(), request.args.len())?;
     match how.via.unwrap_or(Execution::Ptx) {
-        Execution::Ptx => execute_directly(request, how, &read, entry, shape),
-        via => imported(request, how, via, (&read, number), shape),
+        Execution::Ptx => execute_directly(request, how, read, entry, shape),
+        via => imported(request, how, via, (read, number), shape),
     }
 }
 
 /// Returns `true` if the text of a request can be parsed and executed on the requested machine.
 pub(super) fn is_read(request: &Request) -> bool {
-    read(request).is_ok()
+    read(request).and_then(|read| kernel_of(request, &read)).is_ok()
 }
 
 /// Returns `true` if the kernel uses the bits of an address, so that its results depend on where
 /// the buffers are. Returns `false` for a kernel that cannot be imported.
 pub(super) fn takes_addresses(request: &Request) -> bool {
-    let Ok((read, number)) = read(request) else { return false };
+    let Ok(read) = read(request) else { return false };
+    let Ok(number) = kernel_of(request, &read) else { return false };
     let Ok(shape) = shape(request.size) else { return false };
     let known = import_ptx::Shape { grid: Some(shape.grid), block: Some(shape.block) };
     let options = import_ptx::Options { shape: known, ..import_ptx::Options::default() };
@@ -47,10 +56,23 @@ pub(super) fn takes_addresses(request: &Request) -> bool {
     imported.is_ok_and(|(module, _)| module.ir().kernels.iter().any(reads_addresses))
 }
 
-/// Parses the text of a request. Returns the parsed file and the index of the requested kernel.
-fn read(request: &Request) -> Result<(ParsedFile, usize), Failure> {
+/// Parses the text of a request.
+fn read(request: &Request) -> Result<ParsedFile, Failure> {
     let read = text::read_each(&request.text).map_err(|errors| of_errors(&errors))?;
     check_target(&read, request)?;
+    Ok(read)
+}
+
+/// Returns the index of the requested kernel.
+fn kernel_of(request: &Request, read: &ParsedFile) -> Result<usize, Failure> {
+    let name = request.entry.as_deref().map(|name| name.strip_prefix('@').unwrap_or(name));
+    match name.and_then(|name| read.kernel(name)) {
+        Some(KernelNumber::Entry(number)) => return Ok(number),
+        Some(KernelNumber::Refused(number)) => {
+            return Err(of_errors(read.refused.get(number).map_or(&[], |refused| &refused.errors)));
+        }
+        None => {}
+    }
     let taken = read.module.entries.iter().map(|entry| entry.name.as_str());
     let names: Vec<&str> = taken.chain(read.refused.iter().map(|refused| refused.name.as_str())).collect();
     // An error outside of all kernels may be the reason why the kernel is missing, so that error is reported first.
@@ -59,7 +81,7 @@ fn read(request: &Request) -> Result<(ParsedFile, usize), Failure> {
     if let Some(refused) = number.checked_sub(read.module.entries.len()).and_then(|number| read.refused.get(number)) {
         return Err(of_errors(&refused.errors));
     }
-    Ok((read, number))
+    Ok(number)
 }
 
 /// Creates a failure from the first error of a text. Later errors are left out, because they may be

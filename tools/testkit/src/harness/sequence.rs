@@ -41,7 +41,8 @@ pub fn launch_all(
     then: Vec<NextLaunch>,
     how: &LaunchOptions<'_>,
 ) -> Result<Vec<Vec<u8>>, (usize, Failure)> {
-    launch_on(&mut request, how).map_err(|failure| (0, failure))?;
+    let mut parsed = None;
+    launch_on(&mut request, &mut parsed, how).map_err(|failure| (0, failure))?;
     let mut first = std::mem::take(&mut request.args);
     let mut more = Vec::new();
     for (number, then) in (1..).zip(then) {
@@ -49,7 +50,7 @@ pub fn launch_all(
         let (args, places) = bind(then.args, &mut first).map_err(failed)?;
         (request.entry, request.size, request.shared) = (then.entry, then.size, then.shared);
         (request.args, request.budget) = (args, then.budget);
-        launch_on(&mut request, how).map_err(failed)?;
+        launch_on(&mut request, &mut parsed, how).map_err(failed)?;
         for (place, arg) in places.into_iter().zip(std::mem::take(&mut request.args)) {
             match place.map(|place| first.get_mut(place)) {
                 Some(Some(same)) => *same = arg,
