@@ -17,6 +17,7 @@ mod cli_watch;
 mod cli_words;
 mod common;
 mod compile_errors;
+mod cooperative_launch;
 mod corpus;
 mod docs;
 mod explain;

@@ -48,13 +48,26 @@ pub struct LaunchOptions<'a> {
     pub schedule: Schedule,
     /// Request for the trace of one item. It applies only to PTX that is executed directly.
     pub trace: Option<Trace<'a>>,
+    /// `true` for a cooperative launch, in which blocks can wait for each other. It applies only to
+    /// PTX that is executed directly.
+    pub cooperative: bool,
 }
 
 impl From<Engine> for LaunchOptions<'_> {
     fn from(engine: Engine) -> Self {
-        let (budget, schedule, races) = (DEFAULT_BUDGET, Schedule::default(), RaceCheck::Off);
-        let (done, watchdog, print, warn, trace) = (None, None, None, None, None);
-        LaunchOptions { engine, budget, done, watchdog, print, aliases: &[], races, warn, schedule, trace }
+        LaunchOptions {
+            engine,
+            budget: DEFAULT_BUDGET,
+            done: None,
+            watchdog: None,
+            print: None,
+            aliases: &[],
+            races: RaceCheck::Off,
+            warn: None,
+            schedule: Schedule::default(),
+            trace: None,
+            cooperative: false,
+        }
     }
 }
 
@@ -517,7 +530,8 @@ pub fn launch_diagnostic(error: &LaunchError, lines: &Lines<'_>, place: Span, on
 fn trap_diagnostic(trap: &Trap, lines: &Lines<'_>, place: Span, on: &str) -> Diagnostic {
     let message = format!("trap on {on}: @{}, {}: {}", trap.kernel, trap.item_name(), trap.kind);
     let place = if trap.loc.is_known() { span_of(lines, trap.loc) } else { place };
-    let diagnostic = Diagnostic::new(place, message);
+    let mut diagnostic = Diagnostic::new(place, message);
+    diagnostic.help = trap.remedy.map(|remedy| remedy.to_string());
     let diagnostic = match &trap.kind {
         TrapKind::Race { other: ConflictingAccess { item, loc, is_written, is_same_value, .. }, .. } => {
             let does = if *is_written { "writes" } else { "reads" };

@@ -33,12 +33,36 @@ pub struct Trap {
     pub loc: Loc,
     /// The reason.
     pub kind: TrapKind,
+    /// A change of the launch that is likely to avoid the trap, if known.
+    pub remedy: Option<Remedy>,
 }
 
 impl Trap {
     /// Returns the work item's name for messages.
     pub fn item_name(&self) -> ItemName {
         self.shape.name(self.item)
+    }
+}
+
+/// A change of the launch that is likely to avoid a trap.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Remedy {
+    /// A cooperative launch, because the kernel uses the grid workspace.
+    GridWorkspace,
+    /// A cooperative launch, because an item may wait for a write of another block.
+    ResidentBlocks,
+}
+
+impl fmt::Display for Remedy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Remedy::GridWorkspace => {
+                "the kernel uses the barrier of the grid, which needs a cooperative launch; launch with `--cooperative`"
+            }
+            Remedy::ResidentBlocks => {
+                "blocks run one after another; if items wait for another block, launch with `--cooperative`"
+            }
+        })
     }
 }
 
@@ -248,11 +272,17 @@ impl TrapKind {
         }
     }
 
+    /// Returns the items that wait for each other, for changes.
+    pub fn parties_mut(&mut self) -> &mut [WaitingItems] {
+        match self {
+            TrapKind::Collective(_, parties) | TrapKind::Deadlock(parties) => parties,
+            _ => &mut [],
+        }
+    }
+
     /// Sets the source locations of the waiting items. `loc` maps the index of an instruction to its source location.
     pub fn locate_parties(&mut self, loc: impl Fn(usize) -> Loc) {
-        if let TrapKind::Collective(_, parties) | TrapKind::Deadlock(parties) = self {
-            parties.iter_mut().for_each(|party| party.loc = loc(party.place as usize));
-        }
+        self.parties_mut().iter_mut().for_each(|party| party.loc = loc(party.place as usize));
     }
 }
 
@@ -286,12 +316,13 @@ pub struct Near {
 
 impl fmt::Display for Trap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Trap { kernel, address, instruction, source, loc, kind, .. } = self;
+        let Trap { kernel, address, instruction, source, loc, kind, remedy, .. } = self;
         write!(f, "kernel `{kernel}`, {}, word {address:#x} `{instruction}`", self.item_name())?;
         if loc.is_known() {
             write!(f, " ({source}:{}:{})", loc.line, loc.column)?;
         }
-        write!(f, ": {kind}")
+        write!(f, ": {kind}")?;
+        remedy.map_or(Ok(()), |remedy| write!(f, "; {remedy}"))
     }
 }
 

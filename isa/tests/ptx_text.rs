@@ -304,6 +304,43 @@ out:
 }
 
 #[test]
+fn reads_all_environment_registers() {
+    let lines: Vec<String> = (0..32).map(|number| format!("mov.u32 %r, %envreg{number};")).collect();
+    let module = read(&kernel(&format!(".reg .b32 %r; {}", lines.concat()))).unwrap().module;
+    let text = module.to_string();
+    assert!(lines.iter().all(|line| text.contains(line)), "{text}");
+    assert!(read(&text).unwrap().module == module);
+}
+
+/// A function of the device runtime is only declared in the printed text, but a call executes its code.
+#[test]
+fn calls_of_the_device_runtime_have_code() {
+    let text = |name: &str, result: &str| {
+        format!(
+            ".version 8.0 .target sm_90 .address_size 64
+.extern .func (.param .{result} r) {name} (.param .b64 a, .param .b32 b);
+.entry k() {{ .reg .b64 %d; .reg .b32 %r; .param .b64 a; .param .b32 b; .param .{result} r;
+st.param.b64 [a], %d; st.param.b32 [b], 0; call (r), {name}, (a, b); ret; }}\n"
+        )
+    };
+    for name in ["cudaCGSynchronize", "cudaCGSynchronizeGrid"] {
+        let module = read(&text(name, "b32")).unwrap_or_else(|errors| panic!("{errors:?}")).module;
+        let reads = module.entries[0]
+            .reached_bodies()
+            .flat_map(|body| &body.insts)
+            .map(|inst| inst_text(inst, &module.entries[0]))
+            .collect::<Vec<_>>();
+        assert!(reads.iter().any(|inst| inst.starts_with("atom.release.gpu.add")), "{reads:?}");
+        assert!(module.to_string().contains(&format!(".extern .func (.param .b32 r0) {name} ")), "{module}");
+        assert!(read(&module.to_string()).unwrap().module == module);
+    }
+    for text in [text("cudaCGSynchronize", "b64"), text("cudaCGSynchronizeAll", "b32"), text("cudaMalloc", "b32")] {
+        let errors = read(&text).unwrap_err();
+        assert!(errors[0].to_string().contains("the external function `cuda"), "{errors:?}");
+    }
+}
+
+#[test]
 fn accepts_modifiers_in_any_order() {
     let regs = ".reg .b32 %r<4>; .reg .pred %p<3>; .reg .b16 %h<4>; .reg .b64 %d<4>; .reg .f32 %f<4>;";
     for (written, meant) in [

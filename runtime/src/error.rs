@@ -140,6 +140,21 @@ pub enum LaunchError {
         /// Maximum number of work items.
         limit: u32,
     },
+    /// The blocks of a cooperative launch take more memory than the limit.
+    #[error(
+        "kernel `{kernel}`: the {blocks} blocks of a cooperative launch take {bytes} bytes of memory together; \
+         the limit is {limit}; launch fewer blocks"
+    )]
+    Resident {
+        /// Name of the kernel.
+        kernel: String,
+        /// Number of blocks.
+        blocks: u32,
+        /// Memory in bytes that all blocks take together.
+        bytes: u64,
+        /// Maximum memory in bytes.
+        limit: u64,
+    },
     /// The engine does not support the kernel's target.
     #[error("engine `{engine}` does not support {target}, the target of kernel `{kernel}`")]
     Engine {

@@ -1,4 +1,4 @@
-//! Scheduler for the work items of a cooperative group. Each item runs until it ends or waits, and
+//! Scheduler for the work items of cooperative groups. Each item runs until it ends or waits, and
 //! a collective operation that completes releases its waiting items.
 
 use halfbyte_abi::cooperative::{DeadlockedItem, Group, InvalidSync, LivelockDetector, RaceDetector, Schedule, SyncOp};
@@ -24,7 +24,10 @@ pub(crate) trait Runner {
     /// the same position in two rounds of the scheduler, it makes no progress.
     type Position: PartialEq;
 
-    /// Runs item `number` of the group until the item stops.
+    /// Makes `group` the running group. The other methods then refer to its items.
+    fn select(&mut self, _group: u32) {}
+
+    /// Runs item `number` of the running group until the item stops.
     fn run(&mut self, number: u32, slot: &mut Self::ItemState) -> Result<Stop, Halt>;
 
     /// Writes the results of a collective operation to an item's registers, and advances the item past the instruction.
@@ -39,6 +42,11 @@ pub(crate) trait Runner {
     /// Returns the address of the item's current instruction.
     fn address(slot: &Self::ItemState) -> usize;
 
+    /// Returns the address of the call, if the item executes a function that the source text does not define.
+    fn call_address(_: &Self::ItemState) -> Option<usize> {
+        None
+    }
+
     /// Returns the state, without memory, that determines how the item continues.
     fn position(slot: &Self::ItemState) -> Self::Position;
 
@@ -49,37 +57,60 @@ pub(crate) trait Runner {
     fn is_changed(&mut self) -> bool;
 }
 
-/// Runs all items of a group until they end. An error holds the number, in the group, of the faulting item.
-pub(crate) fn run_group<R: Runner>(
-    runner: &mut R,
-    slots: &mut [R::ItemState],
-    schedule: Schedule,
-) -> Result<(), (u32, Halt)> {
-    let mut group = Group::new(slots.len() as u32);
-    let mut idle = LivelockDetector::default();
-    let count = slots.len() as u32;
-    let mut turns = schedule.execution_order(count, 0);
-    for round in 1.. {
+/// The outcome of a round, in which each running item of a group runs once.
+#[derive(PartialEq, Eq)]
+enum Round {
+    /// All items of the group have ended.
+    Ended,
+    /// All running items have polled memory, and memory is unchanged.
+    Polled,
+    /// Any other outcome.
+    Progressed,
+}
+
+/// The scheduling state of a group.
+struct ScheduledGroup {
+    group: Group,
+    /// The items in the order in which they run in the next round.
+    turns: Vec<u32>,
+    has_ended: bool,
+}
+
+impl ScheduledGroup {
+    fn new(items: usize, schedule: Schedule) -> ScheduledGroup {
+        let items = items as u32;
+        ScheduledGroup { group: Group::new(items), turns: schedule.execution_order(items, 0), has_ended: false }
+    }
+
+    /// Runs each running item once, and completes collective operations. An error holds the number,
+    /// in the group, of the faulting item.
+    fn run<R: Runner>(
+        &mut self,
+        runner: &mut R,
+        slots: &mut [R::ItemState],
+        schedule: Schedule,
+        round: u64,
+    ) -> Result<Round, (u32, Halt)> {
         let (mut ran, mut only_yields) = (false, true);
-        for &number in &turns {
-            let Some(slot) = slots.get_mut(number as usize).filter(|_| group.runs(number)) else { continue };
+        for &number in &self.turns {
+            let Some(slot) = slots.get_mut(number as usize).filter(|_| self.group.runs(number)) else { continue };
             ran = true;
             for _ in 0..schedule.accesses() {
                 match runner.run(number, slot).map_err(|halt| (number, halt))? {
                     Stop::Yield => continue,
-                    Stop::End => group.end(number),
-                    Stop::Meet(meeting) => group.wait(number, R::address(slot) as u32, meeting),
+                    Stop::End => self.group.end(number),
+                    Stop::Meet(meeting) => self.group.wait(number, R::address(slot) as u32, meeting),
                 }
                 only_yields = false;
                 break;
             }
         }
         if let Schedule::Shuffled(_) = schedule {
-            turns = schedule.execution_order(count, round);
+            self.turns = schedule.execution_order(slots.len() as u32, round);
         }
         // The race detector is taken out of the runner, because the closure below borrows the runner.
         let mut races = runner.races().take();
-        let met = group.complete_ready(races.as_mut(), &mut |number, given| {
+        let met = self.group.complete_ready(races.as_mut(), &mut |number, given| {
             if let Some(slot) = slots.get_mut(number as usize) {
                 runner.resume(slot, given);
             }
@@ -90,28 +121,87 @@ pub(crate) fn run_group<R: Runner>(
             runner.execute_collectives(slots)?;
         }
         if !ran && !met {
-            break;
+            self.has_ended = true;
+            let waiting = self.group.lowest_waiting_item();
+            return waiting.map_or(Ok(Round::Ended), |misfit| Err(misfit_of::<R>(misfit, slots)));
         }
         let is_changed = runner.is_changed();
-        if only_yields && !met && !is_changed {
-            let running = (0..).zip(slots.iter()).filter(|(number, _)| group.runs(*number));
-            if idle.is_livelock(|| running.map(|(_, slot)| R::position(slot)).collect()) {
-                return Err(deadlock_fault::<R>(&group, slots));
-            }
-        } else {
-            idle = LivelockDetector::default();
-        }
+        Ok(if only_yields && !met && !is_changed { Round::Polled } else { Round::Progressed })
     }
-    group.lowest_waiting_item().map_or(Ok(()), |misfit| Err(misfit_of::<R>(misfit, slots)))
+
+    /// Returns the positions of all running items.
+    fn positions<R: Runner>(&self, slots: &[R::ItemState]) -> impl Iterator<Item = R::Position> {
+        (0..).zip(slots).filter(|(number, _)| self.group.runs(*number)).map(|(_, slot)| R::position(slot))
+    }
 }
 
-fn fault<R: Runner>(number: u32, slots: &[R::ItemState], kind: TrapKind) -> (u32, Halt) {
-    let address = slots.get(number as usize).map_or(0, R::address);
-    (number, Halt::Fault(Fault { address, kind }))
+/// Runs all items of the groups until they end. Items of a group may wait for writes of other
+/// groups. An error holds the number, counted over all groups, of the faulting item.
+pub(crate) fn run_groups<R: Runner>(
+    runner: &mut R,
+    groups: &mut [&mut [R::ItemState]],
+    schedule: Schedule,
+) -> Result<(), (u32, Halt)> {
+    let mut scheduled: Vec<ScheduledGroup> =
+        groups.iter().map(|slots| ScheduledGroup::new(slots.len(), schedule)).collect();
+    let mut idle = LivelockDetector::default();
+    let count = groups.len() as u32;
+    let mut turns = schedule.execution_order(count, 0);
+    for round in 1.. {
+        let (mut has_ended, mut only_polls) = (true, true);
+        for &number in &turns {
+            let (Some(group), Some(slots)) = (scheduled.get_mut(number as usize), groups.get_mut(number as usize))
+            else {
+                continue;
+            };
+            if group.has_ended {
+                continue;
+            }
+            runner.select(number);
+            let done = group.run(runner, slots, schedule, round);
+            let done = done.map_err(|(item, halt)| (first_of(groups, number) + item, halt))?;
+            has_ended &= done == Round::Ended;
+            only_polls &= done != Round::Progressed;
+        }
+        if has_ended {
+            break;
+        }
+        if let Schedule::Shuffled(_) = schedule {
+            turns = schedule.execution_order(count, round);
+        }
+        if !only_polls {
+            idle = LivelockDetector::default();
+            continue;
+        }
+        let all = || scheduled.iter().zip(&*groups).flat_map(|(group, slots)| group.positions::<R>(slots));
+        if idle.is_livelock(|| all().collect()) {
+            let first = scheduled.iter().position(|group| !group.has_ended).unwrap_or(0);
+            let (Some(group), Some(slots)) = (scheduled.get(first), groups.get(first)) else { break };
+            let (item, halt) = deadlock_fault::<R>(&group.group, slots);
+            return Err((first_of(groups, first as u32) + item, halt));
+        }
+    }
+    Ok(())
+}
+
+/// Returns the number, counted over all groups, of a group's first item.
+fn first_of<S>(groups: &[&mut [S]], group: u32) -> u32 {
+    groups.iter().take(group as usize).map(|slots| slots.len() as u32).sum()
+}
+
+fn fault<R: Runner>(number: u32, slots: &[R::ItemState], address: usize, mut kind: TrapKind) -> (u32, Halt) {
+    let call = |number: u32| slots.get(number as usize).and_then(R::call_address);
+    for party in kind.parties_mut() {
+        if let Some(call) = party.items.first().and_then(|&number| call(number)) {
+            party.place = call as u32;
+        }
+    }
+    (number, Halt::Fault(Fault { address: call(number).unwrap_or(address), kind }))
 }
 
 fn misfit_of<R: Runner>(misfit: InvalidSync, slots: &[R::ItemState]) -> (u32, Halt) {
-    fault::<R>(misfit.item, slots, TrapKind::Collective(misfit.why, misfit.parties))
+    let address = slots.get(misfit.item as usize).map_or(0, R::address);
+    fault::<R>(misfit.item, slots, address, TrapKind::Collective(misfit.why, misfit.parties))
 }
 
 /// Returns the deadlock trap of the lowest item that has not ended. This item waits for other
@@ -121,8 +211,6 @@ fn deadlock_fault<R: Runner>(group: &Group, slots: &[R::ItemState]) -> (u32, Hal
     let asked = |number: u32| slots.get(number as usize).map_or(0, R::address).saturating_sub(1);
     match group.find_deadlocked_item(|number| asked(number) as u32) {
         DeadlockedItem::Waits(misfit) => misfit_of::<R>(misfit, slots),
-        DeadlockedItem::Polls(number, parties) => {
-            (number, Halt::Fault(Fault { address: asked(number), kind: TrapKind::Deadlock(parties) }))
-        }
+        DeadlockedItem::Polls(number, parties) => fault::<R>(number, slots, asked(number), TrapKind::Deadlock(parties)),
     }
 }

@@ -227,6 +227,7 @@ impl Kernel {
             source: self.source.to_string(),
             loc: self.locs.get(address).copied().unwrap_or_default(),
             kind,
+            remedy: None,
         }
     }
 }

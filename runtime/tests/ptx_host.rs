@@ -186,6 +186,35 @@ fn many_items_and_threads_reach_one_memory() {
     }
 }
 
+/// The grid workspace is outside of the memory of the process.
+#[test]
+fn blocks_of_a_cooperative_launch_wait_for_each_other() {
+    let kernel = load(
+        "",
+        "mov.u32 %r0, %envreg2; mov.u32 %r1, %envreg1; mov.b64 %d2, {%r0, %r1}; mov.u32 %r2, %nctaid.x;
+atom.add.release.gpu.u32 %r3, [%d2+4], 1;
+W: ld.acquire.gpu.u32 %r3, [%d2+4]; setp.lt.u32 %p0, %r3, %r2; @%p0 bra W;
+add.u64 %d3, %d1, %d7; st.u32 [%d3], %r3;",
+    );
+    let mut out = [0_u32; 5];
+    let (start, bytes) = (address(&mut out), 20);
+    let find = move |at: u64| (start..start + bytes).contains(&at).then_some(Allocation { start, bytes });
+    for memory in [HostMemory::unbounded(), HostMemory::bounded(&find)] {
+        let args = [0, start].map(u64::to_le_bytes);
+        let args = [args[0].as_slice(), args[1].as_slice()];
+        for &engine in ENGINES.iter().filter(|engine| !matches!(engine, Engine::Cuda)) {
+            let launch = HostLaunch { engine, cooperative: true, ..HostLaunch::new((5, 1), &args, &memory) };
+            // SAFETY: the kernel accesses only `out` and the workspace.
+            unsafe { kernel.launch_on_host(launch) }.unwrap();
+            assert_eq!(std::mem::take(&mut out), [5; 5]);
+            let launch = HostLaunch { engine, ..HostLaunch::new((5, 1), &args, &memory) };
+            // SAFETY: the first access of the kernel is out of bounds.
+            let ran = unsafe { kernel.launch_on_host(launch) };
+            assert!(trap(ran).contains("global address 0x4 is out of bounds"));
+        }
+    }
+}
+
 #[test]
 fn what_does_not_fit_is_refused() {
     let kernel = load("", COPY);

@@ -256,12 +256,45 @@ pub unsafe extern "system" fn cuLaunchKernel(
     extra: *const c_void,
 ) -> c_int {
     assert!(stream == 0 && extra.is_null());
-    let shape = Shape { shared: shared_bytes, ..Shape::from(([grid_x, grid_y, grid_z], [block_x, block_y, block_z])) };
+    let grid_and_block = ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]);
+    // SAFETY: the caller passes what `cuda.h` requires.
+    unsafe { launch(function, grid_and_block, shared_bytes, params, false) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn cuLaunchCooperativeKernel(
+    function: usize,
+    grid_x: c_uint,
+    grid_y: c_uint,
+    grid_z: c_uint,
+    block_x: c_uint,
+    block_y: c_uint,
+    block_z: c_uint,
+    shared_bytes: c_uint,
+    stream: usize,
+    params: *const *const u8,
+) -> c_int {
+    assert_eq!(stream, 0);
+    let grid_and_block = ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]);
+    // SAFETY: the caller passes what `cuda.h` requires.
+    unsafe { launch(function, grid_and_block, shared_bytes, params, true) }
+}
+
+/// # Safety
+/// `params` are pointers to the values of the function's parameters.
+unsafe fn launch(
+    function: usize,
+    (grid, block): ([c_uint; 3], [c_uint; 3]),
+    shared: c_uint,
+    params: *const *const u8,
+    cooperative: bool,
+) -> c_int {
+    let shape = Shape { shared, ..Shape::from((grid, block)) };
     with(|device| {
         let (module, name) = device.functions.get(function.wrapping_sub(1)).ok_or(INVALID_VALUE)?;
         let text = device.modules[*module].as_ref().ok_or(INVALID_VALUE)?;
-        let threads = [block_x, block_y, block_z].iter().fold(1_u64, |all, &count| all.saturating_mul(count.into()));
-        if !(1..=1024).contains(&threads) || [grid_x, grid_y, grid_z].contains(&0) {
+        let threads = block.iter().fold(1_u64, |all, &count| all.saturating_mul(count.into()));
+        if !(1..=1024).contains(&threads) || grid.contains(&0) {
             return Err(INVALID_VALUE);
         }
         let kernel = Kernel::load(text, name, "").unwrap();
@@ -299,7 +332,7 @@ pub unsafe extern "system" fn cuLaunchKernel(
                 None => Arg::Value(value),
             })
             .collect();
-        let ran = kernel.launch(Launch::new(shape, &mut args));
+        let ran = kernel.launch(Launch { cooperative, ..Launch::new(shape, &mut args) });
         // As on a GPU, the launch returns before the kernel ends: the first query of the stream
         // returns "not ready", the second one the result.
         device.answers = vec![ran.map_or(ILLEGAL_ADDRESS, |_| SUCCESS), NOT_READY];

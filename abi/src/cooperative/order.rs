@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use super::{MemOrder, Scope, Strength};
 
-/// A vector clock: for each group and each item of the group, the latest clock value that happens before.
+/// A vector clock: for each group and each item of the group, the latest clock value that happens before. The groups
+/// are in ascending order.
 #[derive(Clone, Default, Debug)]
 pub(super) struct VectorClock(Vec<(u32, Arc<[u32]>)>);
 
@@ -22,14 +23,19 @@ impl VectorClock {
         self.of(group).and_then(|clocks| clocks.get(local as usize)).is_some_and(|&known| clock <= known)
     }
 
+    /// Returns the position of a group's entry, or the position at which the entry would be inserted.
+    fn position(&self, group: u32) -> Result<usize, usize> {
+        self.0.binary_search_by_key(&group, |(of, _)| *of)
+    }
+
     fn of(&self, group: u32) -> Option<&Arc<[u32]>> {
-        // There is nearly always one group. Otherwise there are few groups, so a linear search is fast.
-        self.0.iter().find(|(of, _)| *of == group).map(|(_, clocks)| clocks)
+        self.position(group).ok().and_then(|place| self.0.get(place)).map(|(_, clocks)| clocks)
     }
 
     /// Records that the point `clock` of an item happens before.
     pub(super) fn learn(&mut self, group: u32, local: u32, clock: u32) {
-        let Some((_, clocks)) = self.0.iter_mut().find(|(of, _)| *of == group) else { return };
+        let entry = self.position(group).ok().and_then(|place| self.0.get_mut(place));
+        let Some((_, clocks)) = entry else { return };
         if let Some(known) = Arc::make_mut(clocks).get_mut(local as usize) {
             *known = clock.max(*known);
         }
@@ -37,9 +43,12 @@ impl VectorClock {
 
     /// Joins another vector clock into this one: takes the maximum of each component.
     pub(super) fn join(&mut self, other: &VectorClock) {
+        // Both lists are in ascending order, so the search for a group begins where the last one ended.
+        let mut from = 0;
         for (group, theirs) in &other.0 {
-            match self.0.iter_mut().find(|(of, _)| of == group) {
-                None => self.0.push((*group, theirs.clone())),
+            from += self.0.iter().skip(from).take_while(|(of, _)| of < group).count();
+            match self.0.get_mut(from).filter(|(of, _)| of == group) {
+                None => self.0.insert(from, (*group, theirs.clone())),
                 Some((_, ours)) if Arc::ptr_eq(ours, theirs) => {}
                 Some((_, ours)) => {
                     if ours.iter().zip(theirs.iter()).any(|(ours, theirs)| ours < theirs) {

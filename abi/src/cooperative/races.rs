@@ -95,57 +95,75 @@ pub struct Race {
     pub is_same_value: bool,
 }
 
-/// Race detector for a launch whose groups run one after another.
+/// Race detector for a launch in which one group runs at a time.
 pub struct RaceDetector {
     /// Number of items in a group.
     size: u32,
-    group: u32,
-    /// Clock of each item of the group.
-    clocks: Vec<ItemClock>,
-    /// For each barrier, the join of the vector clocks of all arrived items.
-    arrived: [Option<VectorClock>; BARRIERS as usize],
-    shared: Shadow,
+    running: GroupState,
+    /// The other groups of a cooperative launch that have started, by number.
+    suspended: BTreeMap<u32, GroupState>,
     buffers: Vec<Shadow>,
-    copies: Copies,
-    /// Branches taken by each item of the group.
-    paths: Vec<Path>,
     check: RaceCheck,
     found: Option<Race>,
     /// The first same-value race of each instruction. Empty under [`RaceCheck::Strict`].
     same_value: BTreeMap<u32, Race>,
 }
 
+/// The state of a group and of its items.
+struct GroupState {
+    number: u32,
+    /// Clock of each item of the group.
+    clocks: Vec<ItemClock>,
+    /// For each barrier, the join of the vector clocks of all arrived items.
+    arrived: [Option<VectorClock>; BARRIERS as usize],
+    shared: Shadow,
+    copies: Copies,
+    /// Branches taken by each item of the group.
+    paths: Vec<Path>,
+}
+
+impl GroupState {
+    /// Creates the state of a group at its start.
+    fn new(number: u32, size: u32) -> GroupState {
+        GroupState {
+            number,
+            clocks: vec![ItemClock::start(&VectorClock::nothing(number, size)); size as usize],
+            arrived: Default::default(),
+            shared: Shadow::default(),
+            copies: Copies::default(),
+            paths: vec![Path::default(); size as usize],
+        }
+    }
+}
+
 impl RaceDetector {
     /// Creates a race detector for a launch in groups of `size` items.
     pub fn new(size: u32, check: RaceCheck) -> RaceDetector {
-        let mut races = RaceDetector {
-            size: size.max(1),
-            group: 0,
-            clocks: Vec::new(),
-            arrived: Default::default(),
-            shared: Shadow::default(),
+        let size = size.max(1);
+        RaceDetector {
+            size,
+            running: GroupState::new(0, size),
+            suspended: BTreeMap::new(),
             buffers: Vec::new(),
-            copies: Copies::default(),
-            paths: Vec::new(),
             check,
             found: None,
             same_value: BTreeMap::new(),
-        };
-        races.begin(0);
-        races
+        }
     }
 
-    /// Starts a group. All groups have separate shared memory.
+    /// Starts a group after the end of the running group. All groups have separate shared memory.
     pub fn begin(&mut self, group: u32) {
-        let known = VectorClock::nothing(group, self.size);
-        self.group = group;
-        self.clocks.clear();
-        self.clocks.resize(self.size as usize, ItemClock::start(&known));
-        self.arrived = Default::default();
-        self.shared = Shadow::default();
-        self.copies = Copies::default();
-        self.paths.clear();
-        self.paths.resize_with(self.size as usize, Path::default);
+        self.running = GroupState::new(group, self.size);
+    }
+
+    /// Suspends the running group, and continues another group. The other group starts if it has not run before.
+    pub fn switch_to(&mut self, group: u32) {
+        if group == self.running.number {
+            return;
+        }
+        let next = self.suspended.remove(&group).unwrap_or_else(|| GroupState::new(group, self.size));
+        let last = std::mem::replace(&mut self.running, next);
+        self.suspended.insert(last.number, last);
     }
 
     /// Returns the first race that is an error.
@@ -160,17 +178,17 @@ impl RaceDetector {
 
     /// Returns `true` if the running group has written all bytes of a range of shared memory.
     pub fn are_written(&self, offset: u64, bytes: usize) -> bool {
-        (offset as usize..).take(bytes).all(|at| self.shared.is_written(at))
+        (offset as usize..).take(bytes).all(|at| self.running.shared.is_written(at))
     }
 
     fn local(&self, item: u32) -> u32 {
-        item.wrapping_sub(self.group.wrapping_mul(self.size))
+        item.wrapping_sub(self.running.number.wrapping_mul(self.size))
     }
 
     /// Records a memory access of an item, and reports a race with an earlier access.
     pub fn access(&mut self, place: SharedLocation, offset: u64, bytes: usize, touch: AccessInfo) {
         if let (None, Some((copy, offset, writes))) =
-            (&self.found, self.copies.find_conflict(place, offset, bytes, touch.writes))
+            (&self.found, self.running.copies.find_conflict(place, offset, bytes, touch.writes))
         {
             let first = RacingAccess { item: copy.item, inst: copy.inst, writes };
             let second = RacingAccess { item: touch.item, inst: touch.inst, writes: touch.writes };
@@ -185,19 +203,19 @@ impl RaceDetector {
         for ((place, offset, bytes), touch) in [read, written] {
             self.access(place, offset, bytes, touch);
         }
-        self.copies.begin(self.local(copy.item), copy);
+        self.running.copies.begin(self.local(copy.item), copy);
     }
 
     /// Forms a copy group of the asynchronous copies that an item has started since its last commit.
     pub fn commit_copies(&mut self, item: u32) {
-        self.copies.close(self.local(item));
+        self.running.copies.close(self.local(item));
     }
 
     /// Records that an item has waited for its asynchronous copies, which happen before its later
     /// accesses. If `but` is `None`, the item waits for all its copies. Otherwise it does not wait
     /// for its newest `but` committed groups and its uncommitted copies.
     pub fn await_copies(&mut self, item: u32, but: Option<u32>) {
-        for copy in self.copies.wait(self.local(item), item, but) {
+        for copy in self.running.copies.wait(self.local(item), item, but) {
             let (read, written) = accesses(copy);
             for ((place, offset, bytes), touch) in [read, written] {
                 self.order(place, offset, bytes, touch);
@@ -208,9 +226,9 @@ impl RaceDetector {
     /// Finds an earlier access that races with this access, and then records this access.
     fn order(&mut self, place: SharedLocation, offset: u64, bytes: usize, touch: AccessInfo) {
         let local = self.local(touch.item);
-        let (size, group) = (self.size, self.group);
+        let (size, group) = (self.size, self.running.number);
         let shadow = match place {
-            SharedLocation::Shared => &mut self.shared,
+            SharedLocation::Shared => &mut self.running.shared,
             SharedLocation::Buffer(number) => {
                 let number = number as usize;
                 if self.buffers.len() <= number {
@@ -219,7 +237,7 @@ impl RaceDetector {
                 &mut self.buffers[number]
             }
         };
-        let Some(clock) = self.clocks.get_mut(local as usize) else { return };
+        let Some(clock) = self.running.clocks.get_mut(local as usize) else { return };
         let bytes = offset as usize..offset as usize + bytes;
         // Acquire first: the releases that an access acquires happen before the access itself.
         if let (true, Some(strength)) = (touch.reads, touch.strong) {
@@ -286,8 +304,8 @@ impl RaceDetector {
 
     /// Records a fence of an item with the given memory order.
     pub fn fence_of(&mut self, item: u32, ordering: MemOrder, scope: Scope) {
-        let (group, local) = (self.group, self.local(item));
-        if let Some(clock) = self.clocks.get_mut(local as usize) {
+        let (group, local) = (self.running.number, self.local(item));
+        if let Some(clock) = self.running.clocks.get_mut(local as usize) {
             clock.fence(group, local, ordering, scope);
         }
     }
@@ -316,19 +334,19 @@ impl RaceDetector {
 
     fn path(&mut self, item: u32) -> Option<&mut Path> {
         let local = self.local(item);
-        self.paths.get_mut(local as usize)
+        self.running.paths.get_mut(local as usize)
     }
 
     /// Finds a waiting item of a subgroup that another lane has passed. Returns the first such item, the lane, and the
     /// branch at which they diverged. All item numbers are within the group; `first` is the first item of the subgroup.
     pub(super) fn passed(&self, waiting: &[u32], first: u32) -> Option<(u32, u32, u32)> {
-        let paths = self.paths.get(first as usize..)?;
+        let paths = self.running.paths.get(first as usize..)?;
         let lanes: Vec<&Path> = paths.iter().take(SUBGROUP as usize).collect();
         if lanes.iter().all(|path| Some(path) == lanes.first()) {
             return None;
         }
         waiting.iter().find_map(|&item| {
-            let path = self.paths.get(item as usize)?;
+            let path = self.running.paths.get(item as usize)?;
             let passes = |(lane, other): (u32, &&Path)| path.passed_by(other).map(|branch| (item, lane, branch));
             (first..).zip(&lanes).find_map(passes)
         })
@@ -336,8 +354,9 @@ impl RaceDetector {
 
     /// Records that an item arrives at a barrier. `local` is the item's number in the group.
     pub(super) fn arrive(&mut self, id: u32, local: u32) {
-        let group = self.group;
-        let (Some(clock), Some(arrived)) = (self.clocks.get_mut(local as usize), self.arrived.get_mut(id as usize))
+        let group = self.running.number;
+        let (Some(clock), Some(arrived)) =
+            (self.running.clocks.get_mut(local as usize), self.running.arrived.get_mut(id as usize))
         else {
             return;
         };
@@ -349,7 +368,8 @@ impl RaceDetector {
 
     /// Records that an item leaves a completed barrier.
     pub(super) fn leave(&mut self, id: u32, local: u32) {
-        if let (Some(clock), Some(Some(arrived))) = (self.clocks.get_mut(local as usize), self.arrived.get(id as usize))
+        if let (Some(clock), Some(Some(arrived))) =
+            (self.running.clocks.get_mut(local as usize), self.running.arrived.get(id as usize))
         {
             clock.known = arrived.clone();
         }
@@ -357,7 +377,7 @@ impl RaceDetector {
 
     /// Resets a barrier after its completion.
     pub(super) fn complete(&mut self, id: u32) {
-        if let Some(arrived) = self.arrived.get_mut(id as usize) {
+        if let Some(arrived) = self.running.arrived.get_mut(id as usize) {
             *arrived = None;
         }
     }
@@ -365,17 +385,17 @@ impl RaceDetector {
     /// Records that the lanes in the mask `lanes` of a subgroup synchronise. `first` is the number
     /// in the group of the subgroup's first item.
     pub(super) fn synchronise_lanes(&mut self, lanes: u32, first: u32) {
-        let group = self.group;
+        let group = self.running.number;
         let mut all = VectorClock::default();
         let locals = (0..32).filter(|lane| lanes >> lane & 1 != 0).map(|lane| first + lane);
         for local in locals.clone() {
-            let Some(clock) = self.clocks.get_mut(local as usize) else { continue };
+            let Some(clock) = self.running.clocks.get_mut(local as usize) else { continue };
             all.join(&clock.known);
             all.learn(group, local, clock.now);
             clock.now += 1;
         }
         for local in locals {
-            if let Some(clock) = self.clocks.get_mut(local as usize) {
+            if let Some(clock) = self.running.clocks.get_mut(local as usize) {
                 clock.known = all.clone();
             }
         }
@@ -392,13 +412,13 @@ fn accesses(copy: AsyncCopy) -> (Access, Access) {
     ((from, touch(false)), (to, touch(true)))
 }
 
-/// Adds a release to a list. If the last entry has the same group, scope and size, merges the release with it.
+/// Adds a release to a list. If an entry has the same group, scope and size, merges the release with it, because
+/// every access that acquires one of them also acquires the other.
 fn release_with(releases: &mut Vec<Arc<Release>>, released: &Arc<Release>) {
     let key = |of: &Release| (of.group, of.scope, of.bytes);
-    let is_alike = |last: &Arc<Release>| key(last) == key(released);
-    match releases.last_mut() {
-        Some(last) if is_alike(last) => Arc::make_mut(last).known.join(&released.known),
-        _ => releases.push(released.clone()),
+    match releases.iter_mut().rfind(|of| key(of) == key(released)) {
+        Some(of) => Arc::make_mut(of).known.join(&released.known),
+        None => releases.push(released.clone()),
     }
 }
 

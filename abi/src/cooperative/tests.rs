@@ -106,6 +106,56 @@ fn a_barrier_orders_the_arriving_items() {
     }));
 }
 
+/// Groups 0 and 1 are resident: item 0 passes data to group 1, and item 4 passes it back.
+fn handed_back(order: [MemOrder; 2], has_barrier: bool) -> bool {
+    let [release, acquire] = order;
+    let mut run = Run::of(SharedLocation::Buffer(2));
+    run.write(0, X);
+    run.atomic(0, FLAG, release, Scope::Device);
+    run.0.switch_to(1);
+    run.load(4, FLAG, acquire, Scope::Device);
+    if has_barrier {
+        run.barrier(&[0, 1, 2, 3]);
+    }
+    run.write(5, X);
+    run.barrier(&[0, 1, 2, 3]);
+    run.atomic(4, FLAG, release, Scope::Device);
+    run.0.switch_to(0);
+    run.load(0, FLAG, acquire, Scope::Device);
+    run.barrier(&[0, 1, 2, 3]);
+    run.read(3, X);
+    run.races()
+}
+
+#[test]
+fn resident_groups_are_ordered_by_release_and_acquire() {
+    assert!(!handed_back([Release, Acquire], true));
+    assert!(handed_back([Release, Acquire], false));
+    assert!(handed_back([Release, Relaxed], true));
+    assert!(handed_back([Relaxed, Acquire], true));
+}
+
+#[test]
+fn resident_groups_keep_their_shared_memory_and_barriers() {
+    let mut run = Run::of(SharedLocation::Shared);
+    run.write(0, X);
+    run.0.arrive(0, 0);
+    run.0.switch_to(1);
+    run.write(4, X);
+    run.barrier(&[0, 1]);
+    run.read(5, X);
+    run.0.switch_to(0);
+    run.0.arrive(0, 1);
+    run.0.leave(0, 1);
+    run.0.complete(0);
+    run.read(1, X);
+    assert!(run.0.are_written(X, 4) && !run.0.are_written(FLAG, 1));
+    assert!(!run.races());
+    run.0.switch_to(1);
+    run.write(6, X);
+    assert!(run.races());
+}
+
 #[test]
 fn an_arrival_without_waiting_acquires_nothing() {
     let mut run = Run::of(SharedLocation::Shared);

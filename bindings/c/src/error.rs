@@ -110,6 +110,7 @@ impl Error {
             LaunchError::Trap(trap) if matches!(trap.kind, TrapKind::Budget { .. }) => Status::Limit,
             LaunchError::Trap(_) => Status::Trap,
             LaunchError::Exceeded { exceeded, .. } => of_limit(*exceeded),
+            LaunchError::Resident { .. } => Status::Limit,
             LaunchError::Engine { .. } | LaunchError::Native { .. } | LaunchError::Cuda { .. } => Status::Unsupported,
             _ => Status::Arguments,
         };

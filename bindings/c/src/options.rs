@@ -56,6 +56,7 @@ pub struct Options {
     pub(crate) engine: Engine,
     pub(crate) budget: u64,
     pub(crate) races: RaceCheck,
+    pub(crate) cooperative: bool,
     limits: Limits,
     cancel: Option<CancelToken>,
     print: PrintTo,
@@ -99,6 +100,7 @@ impl Default for Options {
             engine: if cfg!(feature = "jit") { Engine::JIT } else { Engine::Interp },
             budget: DEFAULT_BUDGET,
             races: RaceCheck::Off,
+            cooperative: false,
             limits: Limits::generous(),
             cancel: None,
             print: PrintTo::STDERR,
@@ -247,6 +249,22 @@ pub unsafe extern "C" fn halfbyte_options_set_races(options: *mut Options, races
             HALFBYTE_RACES_STRICT => RaceCheck::Strict,
             _ => return Err(Error::new(Status::InvalidArgument, format!("unknown race check {races}"))),
         };
+        Ok(())
+    };
+    // SAFETY: a null pointer means that no error is stored.
+    unsafe { ffi::enter(std::ptr::null_mut(), set) }
+}
+
+/// Makes all launches of directly executed PTX cooperative: all blocks of a launch are resident together, so that blocks
+/// can wait for each other, as a barrier of the grid does. A cooperative launch runs in the interpreter.
+///
+/// # Safety
+/// `options` is a valid handle that has not been freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn halfbyte_options_set_cooperative(options: *mut Options, cooperative: bool) -> Status {
+    let set = || {
+        // SAFETY: the caller upholds this function's contract.
+        unsafe { ffi::given_mut(options, "options") }?.cooperative = cooperative;
         Ok(())
     };
     // SAFETY: a null pointer means that no error is stored.

@@ -80,6 +80,7 @@ impl Ptx {
                 watchdog: Some(&watchdog),
                 races: options.races,
                 warn: Some(ptx::Warn(&warn)),
+                cooperative: options.cooperative,
                 print,
                 ..ptx::Launch::new(shape, &mut args)
             };

@@ -188,6 +188,7 @@ pub unsafe extern "C" fn halfbyte_ptx_run(
                 budget: options.budget,
                 engine: options.engine,
                 watchdog: Some(&watchdog),
+                cooperative: options.cooperative,
                 print,
                 ..HostLaunch::new(shape, &args, &memory)
             };
@@ -223,7 +224,7 @@ pub unsafe extern "C" fn halfbyte_ptx_set_bounds(find: BoundsFn, user: *mut c_vo
     });
 }
 
-/// Sets the options of all runs that begin later: engine, limits, cancellation and output. The
+/// Sets the options of all runs that begin later: engine, limits, cooperative launches, cancellation and output. The
 /// options are copied. Null means the default options.
 ///
 /// # Safety

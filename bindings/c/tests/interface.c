@@ -331,6 +331,44 @@ static void runs_on_pointers(void) {
     free(text);
 }
 
+// A kernel whose blocks wait for each other, and then store the number of blocks that have arrived.
+static const char *WAITS = ".visible .entry waits(.param .u64 x)\n{\n.reg .pred %p; .reg .b32 %r<8>; .reg .b64 %d<4>;\n"
+                           "ld.param.u64 %d0, [x]; cvta.to.global.u64 %d0, %d0; mov.u32 %r0, %nctaid.x; mov.u32 %r1, %ctaid.x;\n"
+                           "atom.global.add.u32 %r2, [%d0], 1;\n"
+                           "again:\nld.volatile.global.u32 %r3, [%d0]; setp.lt.u32 %p, %r3, %r0; @%p bra again;\n"
+                           "mad.wide.u32 %d1, %r1, 4, %d0; st.global.u32 [%d1+4], %r3;\nret;\n}\n";
+
+static void launches_cooperatively(void) {
+    char *text = ptx_of(WAITS);
+    halfbyte_error *error = NULL;
+    halfbyte_ptx *ptx = NULL;
+    halfbyte_options *options = halfbyte_options_new();
+    uint32_t x[4] = {0};
+    halfbyte_arg args[1] = {memory(HALFBYTE_ARG_BUFFER, x, sizeof x)};
+    const halfbyte_shape shape = {{3, 1, 1}, {1, 1, 1}, 0};
+    CHECK(halfbyte_ptx_load("waits.ptx", text, HALFBYTE_TO_NUL, NULL, &ptx, &error) == HALFBYTE_STATUS_OK);
+    halfbyte_ptx_launch(ptx, NULL, shape, args, 1, options, NULL, &error);
+    CHECK(strstr(halfbyte_error_display(error), "--cooperative") != NULL);
+    WRONG(error, HALFBYTE_STATUS_TRAP, 8, "deadlock");
+    CHECK(halfbyte_options_set_cooperative(options, true) == HALFBYTE_STATUS_OK);
+    CHECK(halfbyte_options_set_cooperative(NULL, true) == HALFBYTE_STATUS_INVALID_ARGUMENT);
+    x[0] = 0;
+    CHECK(halfbyte_ptx_launch(ptx, NULL, shape, args, 1, options, NULL, &error) == HALFBYTE_STATUS_OK);
+    for (int i = 0; i < 4; i++) CHECK(x[i] == 3);
+    const void *pointers[1] = {x};
+    x[0] = 0;
+    halfbyte_ptx_set_options(options);
+    CHECK(halfbyte_ptx_run(text, 1, pointers, 1, 1, 1, 3, 1, 1, 0) == HALFBYTE_STATUS_OK);
+    for (int i = 0; i < 4; i++) CHECK(x[i] == 3);
+    halfbyte_ptx_launch(ptx, NULL, (halfbyte_shape){{1 << 24, 1, 1}, {16, 1, 1}, 0}, args, 1, options, NULL, &error);
+    WRONG(error, HALFBYTE_STATUS_LIMIT, 0, "the 16777216 blocks of a cooperative launch take");
+    halfbyte_ptx_set_options(NULL);
+    halfbyte_ptx_reset();
+    halfbyte_options_free(options);
+    halfbyte_ptx_free(ptx);
+    free(text);
+}
+
 static void *launch_often(void *ptx) {
     for (int i = 0; i < 20; i++) {
         uint32_t x = 0, n = 0;
@@ -366,6 +404,7 @@ int main(void) {
     runs_ptx();
     warns_of_same_values();
     runs_on_pointers();
+    launches_cooperatively();
     serves_threads();
     if (failures == 0) puts("ok");
     return failures != 0;

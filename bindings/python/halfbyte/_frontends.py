@@ -5,13 +5,15 @@ Each package is imported at its first use. Errors state the source line from the
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import glob
 import os
 import re
 import struct
 import sys
-from typing import Any, Callable, Dict, List, Literal, Mapping, Optional, Sequence, Tuple, Union
+from types import SimpleNamespace
+from typing import Any, Callable, Dict, Iterator, List, Literal, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -90,7 +92,8 @@ class TritonKernel:
         if callable(grid):
             grid = grid(values)
         races = self.races if races is None else races
-        kernel(*given, grid=grid, block=32 * self.options["num_warps"], shared=shared, races=races)
+        cooperative = bool(self.options.get("launch_cooperative_grid"))
+        kernel(*given, grid=grid, block=32 * self.options["num_warps"], shared=shared, races=races, cooperative=cooperative)
 
     def ptx(self, *args: Any, **kwargs: Any) -> str:
         """Returns the PTX for arguments of these types."""
@@ -177,7 +180,8 @@ def _triton_type(name: str, value: Any) -> str:
 def triton(fn: Any, *, sm: _Sm = 80, num_warps: int = 4, races: _Races = False, **options: Any) -> TritonKernel:
     """Wraps a Triton function (`@triton.jit`), which runs without a GPU on arrays for its pointers: `hb.triton(fn)[grid](x, y, n, BLOCK=128)`.
 
-    The function is compiled for `sm` when it is called with new argument types. `options` are Triton's (`num_stages`, ...). With `races`,
+    The function is compiled for `sm` when it is called with new argument types. `options` are Triton's (`num_stages`, ...); with
+    `launch_cooperative_grid=True`, all blocks are resident, so that blocks can wait for each other. With `races`,
     races are detected and reported with the line of the function. In Triton's reductions several threads store the same value to the
     same address of shared memory, which gives a `RaceWarning`. With `races="strict"`, these stores are an error, too.
     """
@@ -199,8 +203,11 @@ class NumbaKernel:
         options = {"lineinfo": True, "debug": False, "fastmath": False, **options}
         sm = sm_number(sm)
         cc = (sm // 10, sm % 10)
-        self.ptx, _ = _any(cuda).compile(fn, signature, cc=cc, device=False, abi="numba", output="ptx", **options)
+        with _compiling_for(cc):
+            self.ptx, _ = _any(cuda).compile(fn, signature, cc=cc, device=False, abi="numba", output="ptx", **options)
         self.races = races
+        # Numba makes a cooperative launch if the kernel uses the group of the grid.
+        self.cooperative = "cudaCG" in self.ptx
         self._arguments = Arguments(fn, signature)
         self.kernel = _only(parse_ptx(self.ptx, f"{fn.__name__}.ptx"))._labelled(fn.__name__, self._arguments.labels)
 
@@ -214,9 +221,12 @@ class NumbaKernel:
             raise ValueError(f"stream is {stream!r}; halfbyte only supports the default stream: give 0 or None")
         return lambda *args: self(*args, grid=grid, block=block, shared=shared)
 
-    def __call__(self, *args: Any, grid: _Grid, block: _Grid, shared: int = 0, races: Optional[_Races] = None) -> None:
+    def __call__(
+        self, *args: Any, grid: _Grid, block: _Grid, shared: int = 0, races: Optional[_Races] = None, cooperative: Optional[bool] = None
+    ) -> None:
         races = self.races if races is None else races
-        self.kernel(*self._arguments.flatten(args), grid=grid, block=block, shared=shared, races=races)
+        cooperative = self.cooperative if cooperative is None else cooperative
+        self.kernel(*self._arguments.flatten(args), grid=grid, block=block, shared=shared, races=races, cooperative=cooperative)
 
 
 def numba(fn: Any, signature: Any, *, sm: _Sm = 80, races: _Races = False, **options: Any) -> NumbaKernel:
@@ -225,9 +235,27 @@ def numba(fn: Any, signature: Any, *, sm: _Sm = 80, races: _Races = False, **opt
     `fn` is a plain function or the result of `@cuda.jit`. Arguments must have the types of the signature; an array with another dtype,
     number of axes or layout raises `TypeError`. In `[grid, block, stream, shared]`, `stream` must be the default stream, `0` or `None`,
     and `shared` is the size of dynamic shared memory in bytes. `options` are those of `numba.cuda.compile`. With `races`, races and
-    missing barriers are detected and reported with the line of the function.
+    missing barriers are detected and reported with the line of the function. As in Numba, the launch of a kernel that calls
+    `cuda.cg.this_grid()` is cooperative.
     """
     return NumbaKernel(fn, signature, sm, races, **options)
+
+
+@contextlib.contextmanager
+def _compiling_for(cc: Tuple[int, int]) -> Iterator[None]:
+    """Makes Numba compile the functions that a kernel calls for `cc`. Otherwise Numba asks the driver for the GPU."""
+    from numba.cuda import compiler, dispatcher  # type: ignore[import-untyped, import-not-found, unused-ignore]
+
+    device = SimpleNamespace(compute_capability=cc)
+    modules = [module for module in (_any(compiler), _any(dispatcher)) if hasattr(module, "get_current_device")]
+    before = [module.get_current_device for module in modules]
+    for module in modules:
+        module.get_current_device = lambda: device
+    try:
+        yield
+    finally:
+        for module, function in zip(modules, before):
+            module.get_current_device = function
 
 
 def _any(module: Any) -> Any:

@@ -51,6 +51,7 @@ class Kernel:
         budget: Optional[int] = None,
         timeout: Optional[float] = None,
         races: Union[bool, Literal["strict"]] = False,
+        cooperative: bool = False,
         sm: Union[int, str, None] = None,
         **kwargs: Any,
     ) -> Dict[str, _Array]: ...
@@ -147,6 +148,7 @@ def run_ptx(
     budget: Optional[int] = None,
     timeout: Optional[float] = None,
     file: str = "<ptx>",
+    cooperative: bool = False,
 ) -> None: ...
 def check_text(
     file: str,

@@ -221,7 +221,7 @@ impl<'a> Launched<'a> {
             LaunchError::Count { .. } | LaunchError::Kind { .. } => {
                 PyTypeError::new_err(self.relabelled(&error.to_string()))
             }
-            LaunchError::Native { .. } | LaunchError::Cuda { .. } => {
+            LaunchError::Native { .. } | LaunchError::Cuda { .. } | LaunchError::Resident { .. } => {
                 plain(py, "Error", &self.relabelled(&error.to_string()))
             }
             error => PyValueError::new_err(self.relabelled(&error.to_string())),

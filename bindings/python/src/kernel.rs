@@ -56,6 +56,8 @@ use crate::watch::{limits, watched};
 ///   seconds, after which ``Cancelled`` is raised.
 /// * ``races``: check for races first; the evaluator always does. Two stores of the same value by the same instruction
 ///   give a ``RaceWarning``; with ``"strict"``, they raise ``Race``. ``shared``: bytes of dynamic shared memory.
+/// * ``cooperative``: a cooperative launch of PTX that is executed directly. All blocks are resident, so that blocks can
+///   wait for each other, as a barrier of the grid does.
 /// * ``sm``: SM version of PTX.
 #[pyclass(frozen, module = "halfbyte")]
 pub(crate) struct Kernel {
@@ -238,7 +240,7 @@ impl Kernel {
         }
     }
 
-    #[pyo3(signature = (*args, items=None, grid=None, block=None, shared=None, target=None, engine=None, threads=None, budget=None, timeout=None, races=Races::OFF, sm=None, **kwargs))]
+    #[pyo3(signature = (*args, items=None, grid=None, block=None, shared=None, target=None, engine=None, threads=None, budget=None, timeout=None, races=Races::OFF, cooperative=false, sm=None, **kwargs))]
     #[allow(clippy::too_many_arguments)]
     fn __call__<'py>(
         &self,
@@ -254,17 +256,27 @@ impl Kernel {
         budget: Option<&Bound<'_, PyAny>>,
         timeout: Option<&Bound<'_, PyAny>>,
         races: Races,
+        cooperative: bool,
         sm: Option<&Bound<'py, PyAny>>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let Races(races) = races;
         let launch = Keywords { items, grid, block, shared, engine, threads, budget, timeout }.launch()?;
+        let launch = Launch { cooperative, ..launch };
         let on = target.map(|name| self::target(name, sm)).transpose()?;
         if let (None, Some(sm)) = (on, sm) {
             keyword::sm(sm)?;
             if launch.engine != Some(EngineName::Cuda) {
                 return Err(PyValueError::new_err("sm is only valid for PTX; add target=\"ptx\""));
             }
+        }
+        let is_direct = match on {
+            None => true,
+            Some(Platform::Words(target)) => target.sm().is_some(),
+            Some(Platform::Ir) => false,
+        };
+        if cooperative && !(is_direct && matches!(self.source, KernelOrigin::Ptx(_))) {
+            return Err(PyValueError::new_err("cooperative is only valid for PTX that is executed directly"));
         }
         let given = self.signature.bind(args, kwargs, launch.items)?;
         match &self.source {

@@ -30,6 +30,8 @@ pub(crate) struct Launch {
     pub threads: Option<NonZero<u16>>,
     pub budget: u64,
     pub limits: Limits,
+    /// `true` for a cooperative launch of PTX.
+    pub cooperative: bool,
 }
 
 /// The engine that a call names.
@@ -76,7 +78,7 @@ impl Keywords<'_, '_> {
         let budget = self.budget.map(|budget| keyword::integer(budget, "budget", 0, u64::MAX)).transpose()?;
         let budget = budget.unwrap_or(DEFAULT_BUDGET);
         let (is_items, limits) = (self.items.is_some(), limits(self.timeout)?);
-        Ok(Launch { shape, is_items, items, engine, threads, budget, limits })
+        Ok(Launch { shape, is_items, items, engine, threads, budget, limits, cooperative: false })
     }
 }
 

@@ -194,8 +194,8 @@ impl PtxKernel {
         let ran = watched(py, launch.limits.clone(), is_shared(engine), |watchdog| {
             let (budget, watchdog, print) = (launch.budget, Some(watchdog), Some(machine::Print(&print)));
             let order = machine::Launch::new(launch.shape, &mut args);
-            let warn = Some(machine::Warn(&warn));
-            self.kernel.launch(machine::Launch { engine, budget, watchdog, races, warn, print, ..order })
+            let (cooperative, warn) = (launch.cooperative, Some(machine::Warn(&warn)));
+            self.kernel.launch(machine::Launch { engine, budget, watchdog, races, warn, cooperative, print, ..order })
         })?;
         let describer = given.describer(signature);
         let launched = self.launched(format!("ptx ({engine})"), launch, signature, &describer);

@@ -8,7 +8,7 @@ use pyo3::types::{PyDict, PyMapping, PySequence, PyTuple};
 
 use crate::error;
 use crate::keyword::Races;
-use crate::launch::Keywords;
+use crate::launch::{Keywords, Launch};
 use crate::ptx::{PtxKernel, PtxText};
 use crate::watch::{limits, watched};
 
@@ -42,11 +42,12 @@ use crate::watch::{limits, watched};
 ///
 /// ``entry`` is the kernel, if there are several. With ``races``, ``Race`` is raised if two threads access a byte
 /// without ordering and one of them writes it, and ``Trap`` for a read of uninitialised shared memory. Two stores of
-/// the same value by the same instruction only give a ``RaceWarning``, unless ``races`` is ``"strict"``.
+/// the same value by the same instruction only give a ``RaceWarning``, unless ``races`` is ``"strict"``. With
+/// ``cooperative``, all blocks are resident, so that blocks can wait for each other, as a barrier of the grid does.
 #[pyfunction]
 #[pyo3(
-    signature = (source, grid, block, args=None, shared=None, entry=None, races=Races::OFF, budget=None, timeout=None, file="<ptx>"),
-    text_signature = "(source, grid, block, args=None, shared=None, entry=None, races=False, budget=None, timeout=None, file='<ptx>')"
+    signature = (source, grid, block, args=None, shared=None, entry=None, races=Races::OFF, budget=None, timeout=None, file="<ptx>", cooperative=false),
+    text_signature = "(source, grid, block, args=None, shared=None, entry=None, races=False, budget=None, timeout=None, file='<ptx>', cooperative=False)"
 )]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn run_ptx(
@@ -61,10 +62,11 @@ pub(crate) fn run_ptx(
     budget: Option<&Bound<'_, PyAny>>,
     timeout: Option<&Bound<'_, PyAny>>,
     file: &str,
+    cooperative: bool,
 ) -> PyResult<()> {
     let (grid, block) = (Some(grid), Some(block));
     let keywords = Keywords { items: None, grid, block, shared, engine: None, threads: None, budget, timeout };
-    let launch = keywords.launch()?;
+    let launch = Launch { cooperative, ..keywords.launch()? };
     let read = watched(py, limits(timeout)?, false, |_| PtxText::read(file, source))?;
     let text = Arc::new(read.map_err(|report| error::of_report(py, &report))?);
     let number = choose(py, &text, entry)?;

@@ -10,12 +10,13 @@ import pytest
 
 import halfbyte as hb
 
-EXAMPLES = Path(__file__).resolve().parents[3] / "examples" / "python"
+ROOT = Path(__file__).resolve().parents[3]
+EXAMPLES = ROOT / "examples" / "python"
 
 
-def example(name):
-    """Imports a file of the examples."""
-    spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
+def example(name, folder=EXAMPLES):
+    """Imports a file of the examples, or of another folder."""
+    spec = importlib.util.spec_from_file_location(name, folder / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -91,6 +92,19 @@ def test_kernels_of_numba(numba_kernels, kernel):
 
 def test_a_missing_barrier_of_numba_is_found_at_its_line(numba_kernels):
     assert "line" in str(numba_kernels.find_the_missing_barrier())
+
+
+def test_barriers_of_the_grid_of_numba(numba_kernels):
+    kernel = hb.numba(example("numba_sums", ROOT / "tests" / "ptx" / "grid").sums, "void(int32[::1], int32[::1], int32[::1])")
+    for races in (False, True):
+        x, partial, out = np.arange(500, dtype=np.int32), np.zeros(3, np.int32), np.zeros(96, np.int32)
+        kernel[3, 32](x, partial, out) if not races else kernel(x, partial, out, grid=3, block=32, races=True)
+        assert (partial == x.sum() + np.arange(3)).all()
+        assert (out.reshape(3, 32) == np.roll(partial, -1)[:, None] + np.arange(32)).all()
+    with pytest.raises(hb.Trap, match="--cooperative") as raised:
+        kernel(x, partial, out, grid=3, block=32, cooperative=False)
+    line = Path(raised.value.source[0]).read_text().splitlines()[raised.value.source[1] - 1]
+    assert line.strip() == "grid.sync()"
 
 
 @pytest.fixture

@@ -94,6 +94,7 @@ def keywords(rng):
         ("shared", [0, 16, 256, -1, 2**40]),
         ("timeout", [0, 0.5, -1, float("nan"), float("inf"), "x", 1e300]),
         ("races", [True, False, "strict", 3, "x"]),
+        ("cooperative", [True, False, 3]),
         ("sm", [80, 90, 7, "sm_80", "x", -1]),
         ("z", [1]),
     ]:

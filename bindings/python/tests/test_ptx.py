@@ -243,6 +243,45 @@ def test_stores_of_the_same_value_in_ptx():
             kernel(out, grid=1, block=2, target=target, races="strict")
 
 
+#: A kernel whose blocks wait for each other, and then store the number of blocks that have arrived.
+WAITS = """.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry waits(.param .u64 x)
+{
+  .reg .pred %p; .reg .b32 %r<8>; .reg .b64 %d<4>;
+  ld.param.u64 %d0, [x]; mov.u32 %r0, %nctaid.x; mov.u32 %r1, %ctaid.x;
+  atom.global.add.u32 %r2, [%d0], 1;
+again:
+  ld.volatile.global.u32 %r3, [%d0]; setp.lt.u32 %p, %r3, %r0; @%p bra again;
+  mad.wide.u32 %d1, %r1, 4, %d0; st.global.u32 [%d1+4], %r3;
+  ret;
+}
+"""
+
+
+def test_cooperative_launches():
+    kernel = hb.parse_ptx(WAITS)["waits"]
+    for races in (False, True):
+        x = np.zeros(5, np.int32)
+        kernel(x, grid=4, block=1, cooperative=True, races=races)
+        assert (x == 4).all()
+        with pytest.raises(hb.Trap, match="--cooperative") as raised:
+            kernel(np.zeros(5, np.int32), grid=4, block=1, races=races)
+        assert raised.value.kind == "deadlock"
+    x = np.zeros(3, np.int32)
+    hb.run_ptx(WAITS, 2, 1, [x], cooperative=True)
+    assert (x == 2).all()
+    kernel(np.zeros(2, np.int32), grid=1, block=1, target="ptx", cooperative=True)
+    for target in ("ir", "halu"):
+        with pytest.raises(ValueError, match="executed directly"):
+            kernel(x, grid=2, block=1, target=target, cooperative=True)
+    with pytest.raises(ValueError, match="executed directly"):
+        hb.parse("kernel @k(%y: out i32) {\n^entry:\n  ret\n}")["k"](items=1, cooperative=True)
+    with pytest.raises(hb.Error, match="of a cooperative launch take"):
+        kernel(x, grid=1 << 24, block=16, cooperative=True)
+
+
 DYNAMIC = NEIGHBOUR.replace("  .shared .align 4 .b8 tile[256];\n", "").replace(".visible", ".extern .shared .align 4 .b8 tile[];\n.visible")
 
 

@@ -151,7 +151,9 @@ impl Host {
         let declared = &self.kernel.entry().params;
         let mut values: Vec<Vec<u8>> = declared.iter().map(|param| vec![0; param.bytes() as usize]).collect();
         let mut buffers: Vec<Option<&mut Vec<u8>>> = declared.iter().map(|_| None).collect();
-        let LaunchOptions { engine, budget, watchdog, print, aliases, races, warn, schedule, trace, .. } = how.into();
+        let LaunchOptions {
+            engine, budget, watchdog, print, aliases, races, warn, schedule, trace, cooperative, ..
+        } = how.into();
         // The aliases are converted to parameter indices of the PTX text.
         let place = |param: usize| self.parts.get(param).map(|part| part.param as usize);
         let placed = |alias: &Alias| Some((place(alias.param)?, place(alias.of)?, alias.offset));
@@ -175,7 +177,7 @@ impl Host {
             })
             .collect();
         let launch = Launch::new(shape, &mut given);
-        let launch = Launch { budget, engine, watchdog, print, races, warn, schedule, trace, ..launch };
+        let launch = Launch { budget, engine, watchdog, print, races, warn, schedule, trace, cooperative, ..launch };
         let ran = self.kernel.launch(launch);
         drop(given);
         show_aliases(self.params.iter().map(|param| param.kind), aliases, args);

@@ -43,7 +43,7 @@ impl Entry {
             for number in named(body).chain(stored(variables)) {
                 let Some(function) = self.functions.get(number as usize) else { continue };
                 if found.insert(number) {
-                    work.extend(function.code.as_ref().map(|code| &code.body));
+                    work.extend(function.definition().map(|code| &code.body));
                 }
             }
         }
@@ -54,7 +54,7 @@ impl Entry {
     pub fn reached_bodies(&self) -> impl Iterator<Item = &Body> {
         std::iter::once(&self.body).chain(self.reached_functions().into_iter().filter_map(|number| {
             let function = self.functions.get(number as usize)?;
-            Some(&function.code.as_ref()?.body)
+            Some(&function.definition()?.body)
         }))
     }
 }
@@ -62,7 +62,7 @@ impl Entry {
 impl Module {
     /// Returns for each kernel whether `has` returns `true` for its body, or for the body of a function that it can call.
     pub fn kernels_with(&self, has: impl Fn(&Body) -> bool) -> Vec<bool> {
-        let called = self.first_reached(|_, function| function.code.as_ref().is_some_and(|code| has(&code.body)));
+        let called = self.first_reached(|_, function| function.definition().is_some_and(|code| has(&code.body)));
         self.entries.iter().zip(called).map(|(entry, called)| called.is_some() || has(&entry.body)).collect()
     }
 
@@ -74,7 +74,7 @@ impl Module {
         let mut callers: Vec<Vec<u32>> = vec![Vec::new(); count];
         let mut indirect_callers = Vec::new();
         for (number, function) in (0..).zip(self.functions.iter()) {
-            let Some(code) = &function.code else { continue };
+            let Some(code) = function.definition() else { continue };
             for callee in named(&code.body) {
                 callers.get_mut(callee as usize).into_iter().for_each(|callers| callers.push(number));
             }

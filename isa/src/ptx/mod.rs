@@ -7,6 +7,7 @@
 mod calls;
 mod code;
 pub mod definedness;
+mod device_runtime;
 pub mod docs;
 pub mod inst;
 pub mod matrix;

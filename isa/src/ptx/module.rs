@@ -510,7 +510,7 @@ pub struct Function {
     /// `true` if the function has `.noreturn`.
     pub no_return: bool,
     /// The function's code, or `None` if the function is only declared. The parser rejects kernels
-    /// that call a function without code, unless the function is a builtin.
+    /// that call a function without code, unless the function is a builtin or of the device runtime.
     pub code: Option<FunctionCode>,
 }
 
@@ -567,7 +567,7 @@ impl Entry {
 
     /// Returns the declarations to which the instructions of a function refer. `function` is the index of the function.
     pub fn scope_of(&self, function: u32) -> Option<Scope<'_>> {
-        let body = &self.functions.get(function as usize)?.code.as_ref()?.body;
+        let body = &self.functions.get(function as usize)?.definition()?.body;
         Some(Scope { params: &[], body, variables: &self.variables, functions: &self.functions })
     }
 

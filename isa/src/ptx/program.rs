@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
 use crate::ptx::meaning::{WarpInst, strength};
-use crate::ptx::module::{Body, Builtin, Entry, FunctionCode, Kernel, Targets};
+use crate::ptx::module::{Body, Builtin, Entry, Function, FunctionCode, Kernel, Targets};
 use crate::ptx::operand::Label;
 use crate::ptx::types::{Space, Type};
 use crate::ptx::{Inst, Opcode, Operand};
@@ -50,6 +50,8 @@ pub enum Callable<'a> {
 pub struct FunctionBody<'a> {
     /// The declarations and instructions of the body.
     pub body: &'a Body,
+    /// `true` for a function of the device runtime, which the text only declares.
+    pub is_provided: bool,
     /// The number in the program of the body's first instruction.
     pub first: usize,
     /// The type that each register index of the body holds.
@@ -71,7 +73,16 @@ impl<'a> FunctionBody<'a> {
         let types = families.flat_map(|family| family.numbers().map(|_| family.held())).collect();
         let (places, frame_bytes) = body.layout();
         let frame_align = body.frame.iter().map(|variable| variable.alignment()).max().unwrap_or(1);
-        FunctionBody { body, first, types, places, frame_bytes, frame_align, joins: OnceLock::new() }
+        FunctionBody {
+            body,
+            is_provided: false,
+            first,
+            types,
+            places,
+            frame_bytes,
+            frame_align,
+            joins: OnceLock::new(),
+        }
     }
 }
 
@@ -157,8 +168,11 @@ impl<'a> Program<'a> {
         let kernel = FunctionBody::new(&entry.body, 0);
         let callable = |(number, first): (u32, usize)| {
             let function = entry.functions.get(number as usize)?;
-            let callable = match (&function.code, Builtin::of(function)) {
-                (Some(code), _) => Callable::Code(FunctionBody::new(&code.body, first), code),
+            let callable = match (function.definition(), Builtin::of(function)) {
+                (Some(code), _) => {
+                    let is_provided = function.code.is_none();
+                    Callable::Code(FunctionBody { is_provided, ..FunctionBody::new(&code.body, first) }, code)
+                }
                 (None, Some(builtin)) => Callable::Builtin(builtin),
                 (None, None) => Callable::None,
             };
@@ -199,7 +213,7 @@ impl<'a> Program<'a> {
 fn firsts(entry: &Entry) -> Vec<(u32, usize)> {
     let mut next = entry.body.insts.len();
     let first = |number: u32| {
-        let code = entry.functions.get(number as usize).and_then(|function| function.code.as_ref());
+        let code = entry.functions.get(number as usize).and_then(Function::definition);
         let first = next;
         next += code.map_or(0, |code| code.body.insts.len());
         (number, first)

@@ -8,8 +8,27 @@ use halfbyte_abi::cooperative::SUBGROUP;
 /// Granularity in bytes with which a block's shared memory is allocated.
 const SHARED_UNIT: u64 = 128;
 
+/// Size in bytes of the grid workspace of a cooperative launch. The first word is reserved for the size of the
+/// workspace, and the second word is the barrier of the grid.
+pub const GRID_WORKSPACE_BYTES: usize = 8;
+
+/// Returns the value of an environment register in a cooperative launch. `workspace` is the address of the grid
+/// workspace.
+pub fn of_environment(number: u8, workspace: u64) -> u32 {
+    match number {
+        1 => (workspace >> 32) as u32,
+        2 => workspace as u32,
+        _ => 0,
+    }
+}
+
+/// Returns `true` if the value of the special register depends on the address of the grid workspace.
+pub fn holds_workspace(special: Special) -> bool {
+    matches!(special.group, SpecialGroup::Environment(1 | 2))
+}
+
 /// Returns the value of a special register that is constant throughout a launch, or `None` for any
-/// other register. `shared_bytes` is the size of a block's shared memory.
+/// other register. `shared_bytes` is the size of a block's shared memory. The launch is not cooperative.
 pub fn of_launch(special: Special, shape: &Shape, shared_bytes: u64) -> Option<u64> {
     let axis = |of: [u32; 3]| special.axis.of(of).into();
     Some(match special.group {
@@ -19,7 +38,7 @@ pub fn of_launch(special: Special, shape: &Shape, shared_bytes: u64) -> Option<u
         SpecialGroup::Multiprocessors => 1,
         SpecialGroup::SharedSize => shared_bytes.next_multiple_of(SHARED_UNIT),
         SpecialGroup::DynamicSharedSize => shape.shared.into(),
-        SpecialGroup::Multiprocessor | SpecialGroup::Grid => 0,
+        SpecialGroup::Multiprocessor | SpecialGroup::Grid | SpecialGroup::Environment(_) => 0,
         _ => return None,
     })
 }

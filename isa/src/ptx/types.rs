@@ -439,30 +439,57 @@ enum SpecialClass {
     Wide,
 }
 
+/// Number of environment registers.
+const ENVIRONMENT_REGISTERS: u8 = 32;
+
+/// Name of the environment registers, without their number.
+const ENVIRONMENT: &str = "%envreg";
+
 macro_rules! special_groups {
     ($($variant:ident $name:literal $sort:ident $doc:literal;)*) => {
         /// The special registers, without their components.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         pub enum SpecialGroup {
             $(#[doc = concat!("`", $name, "`: ", $doc)] $variant,)*
+            /// `%envreg0` to `%envreg31`: the environment registers, which the driver sets at a launch. Registers 1
+            /// and 2 hold the upper and the lower half of the address of the grid workspace in a cooperative launch.
+            /// The other registers are 0.
+            Environment(u8),
         }
 
         impl SpecialGroup {
-            /// All special registers, in the order of their declaration.
-            pub const ALL: &'static [SpecialGroup] = &[$(SpecialGroup::$variant,)*];
-
-            /// Returns the name of the special register, with the `%`.
-            pub const fn name(self) -> &'static str {
-                match self { $(SpecialGroup::$variant => $name,)* }
+            /// Returns all special registers, in the order of their declaration.
+            pub fn all() -> impl Iterator<Item = SpecialGroup> {
+                [$(SpecialGroup::$variant,)*].into_iter().chain((0..ENVIRONMENT_REGISTERS).map(SpecialGroup::Environment))
             }
 
             const fn sort(self) -> SpecialClass {
-                match self { $(SpecialGroup::$variant => SpecialClass::$sort,)* }
+                match self {
+                    $(SpecialGroup::$variant => SpecialClass::$sort,)*
+                    SpecialGroup::Environment(_) => SpecialClass::Machine,
+                }
             }
 
-            /// Returns the description of the special register for the documentation.
-            pub const fn doc(self) -> &'static str {
-                match self { $(SpecialGroup::$variant => $doc,)* }
+            /// Returns the special register with this name, which begins with `%`.
+            fn from_name(name: &str) -> Option<SpecialGroup> {
+                match name {
+                    $($name => Some(SpecialGroup::$variant),)*
+                    _ => {
+                        let number = name.strip_prefix(ENVIRONMENT)?;
+                        let is_canonical = number == "0" || number.starts_with(|first| matches!(first, '1'..='9'));
+                        let number: u8 = number.parse().ok().filter(|_| is_canonical)?;
+                        (number < ENVIRONMENT_REGISTERS).then_some(SpecialGroup::Environment(number))
+                    }
+                }
+            }
+        }
+
+        impl fmt::Display for SpecialGroup {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                match self {
+                    $(SpecialGroup::$variant => f.write_str($name),)*
+                    SpecialGroup::Environment(number) => write!(f, "{ENVIRONMENT}{number}"),
+                }
             }
         }
     };
@@ -497,11 +524,11 @@ special_groups! {
 impl Special {
     /// Returns every component of every special register.
     pub fn all() -> impl Iterator<Item = Special> {
-        let of = |&group: &SpecialGroup| {
+        let of = |group: SpecialGroup| {
             let axes = if group.sort() == SpecialClass::Axes { &Axis::ALL[..] } else { &Axis::ALL[..1] };
             axes.iter().map(move |&axis| Special { group, axis })
         };
-        SpecialGroup::ALL.iter().flat_map(of)
+        SpecialGroup::all().flat_map(of)
     }
 
     /// Returns the width of the special register in bits.
@@ -522,7 +549,7 @@ impl Special {
     /// Returns the special register with this name, such as `%tid.x` or `%laneid`.
     pub fn from_name(name: &str) -> Option<Special> {
         let (group, axis) = name.split_once('.').map_or((name, None), |(group, axis)| (group, Some(axis)));
-        let group = SpecialGroup::ALL.iter().copied().find(|g| g.name() == group)?;
+        let group = SpecialGroup::from_name(group)?;
         let axis = match (group.sort(), axis) {
             (SpecialClass::Axes, Some(axis)) => Axis::from_name(axis)?,
             (SpecialClass::Axes, None) | (_, Some(_)) => return None,
@@ -534,7 +561,7 @@ impl Special {
 
 impl fmt::Display for Special {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.group.name())?;
+        self.group.fmt(f)?;
         if self.group.sort() == SpecialClass::Axes { write!(f, ".{}", self.axis) } else { Ok(()) }
     }
 }

@@ -86,7 +86,8 @@ pub(super) fn run_group(
     }
     memory.is_changed = false;
     let mut items = Items { code, memory, budget, work, races: None };
-    group::run_group(&mut items, slots, Schedule::Ascending).map_err(|(number, halt)| (first + number, halt))?;
+    group::run_groups(&mut items, &mut [slots], Schedule::Ascending)
+        .map_err(|(number, halt)| (first + number, halt))?;
     let mut stats = ItemStats::default();
     for slot in slots {
         stats.instructions += slot.progress.stats.instructions;

@@ -1,4 +1,6 @@
-//! Execution of PTX thread blocks whose threads synchronise.
+//! Execution of PTX thread blocks whose threads synchronise. In a cooperative launch, all blocks are resident.
+
+use std::ops::Range;
 
 use arrayvec::ArrayVec;
 use halfbyte_abi::Shape;
@@ -27,23 +29,44 @@ struct SuspendedThread<'p> {
     has_met: bool,
 }
 
-/// Executor of the threads of a block.
-struct Block<'p, 'r, 'm, 'w> {
+/// Executor of the threads of one or more blocks, of which one runs at a time.
+struct Blocks<'p, 'r, 'm, 'w> {
     program: &'p Program<'p>,
     shape: &'r Shape,
-    /// Number, in the launch, of the block's first thread.
+    /// Number, in the launch, of the first block.
+    start: u32,
+    /// Number of the running block, counted from the first block.
+    running: u32,
+    /// Number, in the launch, of the running block's first thread.
     first: u32,
+    /// Shared memory of each block. That of the running block is in `memory` instead.
+    shared: Vec<Vec<u8>>,
     memory: &'r mut Memory<'m>,
     budget: u64,
     work: &'r mut Work<'w>,
 }
 
-impl<'p> Runner for Block<'p, '_, '_, '_> {
+impl<'p> Runner for Blocks<'p, '_, '_, '_> {
     type ItemState = SuspendedThread<'p>;
     type Position = Position;
 
+    fn select(&mut self, block: u32) {
+        if block == self.running {
+            return;
+        }
+        for block in [self.running, block] {
+            if let Some(shared) = self.shared.get_mut(block as usize) {
+                std::mem::swap(shared, &mut self.memory.shared);
+            }
+        }
+        (self.running, self.first) = (block, (self.start + block) * block_size(self.shape));
+        if let Some(races) = &mut self.memory.races {
+            races.switch_to(self.start + block);
+        }
+    }
+
     fn run(&mut self, number: u32, slot: &mut SuspendedThread<'p>) -> Result<Stop, Halt> {
-        let Block { program, shape, first, ref mut memory, budget, ref mut work } = *self;
+        let Blocks { program, shape, first, ref mut memory, budget, ref mut work, .. } = *self;
         memory.item = first + number;
         let item = Item { shape, place: shape.place(first + number) };
         std::mem::swap(&mut memory.stack, &mut slot.stack);
@@ -71,7 +94,7 @@ impl<'p> Runner for Block<'p, '_, '_, '_> {
     }
 
     fn execute_collectives(&mut self, slots: &mut [SuspendedThread<'p>]) -> Result<(), (u32, Halt)> {
-        let Block { program, shape, first, ref mut memory, .. } = *self;
+        let Blocks { program, shape, first, ref mut memory, .. } = *self;
         // An incomplete warp cannot execute a warp-wide instruction.
         let (warps, _) = slots.as_chunks_mut::<LANES>();
         for (item, slots) in (0..).step_by(LANES).zip(warps) {
@@ -89,6 +112,10 @@ impl<'p> Runner for Block<'p, '_, '_, '_> {
 
     fn address(slot: &SuspendedThread<'p>) -> usize {
         slot.thread.address()
+    }
+
+    fn call_address(slot: &SuspendedThread<'p>) -> Option<usize> {
+        slot.thread.call_address()
     }
 
     fn position(slot: &SuspendedThread<'p>) -> Position {
@@ -158,20 +185,56 @@ impl meaning::Warp for Warp<'_, '_, '_> {
     }
 }
 
-/// Runs the threads of a block. `first` is the number, in the launch, of the block's first thread.
-/// An error holds the number of the faulting thread.
-pub(super) fn run_group(
+/// Returns the number of threads per block.
+pub(super) fn block_size(shape: &Shape) -> u32 {
+    shape.block.into_iter().product::<u32>().max(1)
+}
+
+/// Returns the approximate memory in bytes that a block takes while it is resident.
+pub(super) fn resident_bytes(program: &Program<'_>, shape: &Shape, is_watched: bool) -> u64 {
+    let (registers, frame) = (program.kernel.types.len() as u64, u64::from(program.kernel.frame_bytes));
+    let per_register = if is_watched { WATCHED_REGISTER_BYTES } else { size_of::<u64>() as u64 };
+    let thread = size_of::<SuspendedThread<'_>>() as u64 + registers * per_register + frame;
+    u64::from(block_size(shape)) * thread + shared_bytes(program, shape) as u64
+}
+
+/// Returns the size of the shared memory of a block in bytes.
+fn shared_bytes(program: &Program<'_>, shape: &Shape) -> usize {
+    program.entry.shared_layout().bytes as usize + shape.shared as usize
+}
+
+/// Size in bytes of a register whose undefined bits are tracked.
+const WATCHED_REGISTER_BYTES: u64 = 40;
+
+/// Maximum number of threads that start without a poll of the watchdog.
+const MAX_UNPOLLED_STARTS: u32 = 1 << 12;
+
+/// Runs the threads of the blocks in `blocks` until they end. Several blocks are resident together: blocks that wait
+/// for writes of other blocks let these blocks run. An error holds the number of the faulting thread.
+pub(super) fn run_blocks(
     program: &Program<'_>,
     shape: &Shape,
-    first: u32,
-    items: u32,
+    blocks: Range<u32>,
     memory: &mut Memory<'_>,
     budget: u64,
     work: &mut Work<'_>,
 ) -> Result<ItemStats, (u32, Halt)> {
+    let size = block_size(shape);
+    let (start, first, items) = (blocks.start, blocks.start * size, blocks.len() as u32 * size);
+    let shared_bytes = shared_bytes(program, shape);
+    memory.shared.clear();
+    memory.shared.resize(shared_bytes, 0);
+    let shared = blocks.clone().map(|block| vec![0; if block == start { 0 } else { shared_bytes }]).collect();
+    if let Some(races) = &mut memory.races {
+        races.begin(start);
+    }
     let mut slots = Vec::with_capacity(items as usize);
-    for number in 0..items {
-        let thread = Thread::start(program, Default::default(), memory).map_err(|halt| (first + number, halt))?;
+    for number in first..first + items {
+        // The start of many blocks takes long, so a cancelled launch must end before all blocks have started.
+        if number % MAX_UNPOLLED_STARTS == 0 {
+            work.poll().map_err(|exceeded| (number, exceeded.into()))?;
+        }
+        let thread = Thread::start(program, Default::default(), memory).map_err(|halt| (number, halt))?;
         slots.push(SuspendedThread {
             thread,
             stack: std::mem::take(&mut memory.stack),
@@ -182,8 +245,9 @@ pub(super) fn run_group(
     }
     memory.is_changed = false;
     let schedule = memory.schedule;
-    let mut block = Block { program, shape, first, memory, budget, work };
-    group::run_group(&mut block, &mut slots, schedule).map_err(|(number, halt)| (first + number, halt))?;
+    let mut groups: Vec<&mut [SuspendedThread<'_>]> = slots.chunks_mut(size as usize).collect();
+    let mut runner = Blocks { program, shape, start, running: 0, first, shared, memory, budget, work };
+    group::run_groups(&mut runner, &mut groups, schedule).map_err(|(number, halt)| (first + number, halt))?;
     if let Some(race) = memory.races.as_ref().and_then(|races| races.found()) {
         let (item, fault) = race_of(race, shape);
         return Err((item, Halt::Fault(fault)));

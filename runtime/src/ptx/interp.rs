@@ -162,6 +162,7 @@ impl Reader<Concrete> for View<'_> {
             SpecialGroup::Clock | SpecialGroup::TimeLow => [time as u32, 0],
             SpecialGroup::ClockHigh | SpecialGroup::TimeHigh => [(time >> 32) as u32, 0],
             SpecialGroup::Clock64 | SpecialGroup::Time => words(time),
+            SpecialGroup::Environment(number) => [special::of_environment(number, self.memory.workspace), 0],
             group => {
                 let [[x, y, z], [nx, ny, _]] = [place.local, shape.block];
                 match special::of_thread(domain, group, x + nx * (y + ny * z)) {
@@ -242,6 +243,12 @@ impl<'p> Thread<'p> {
         self.frame.code.first + self.frame.next
     }
 
+    /// Returns the address of the call, if the thread executes a function of the device runtime.
+    pub(super) fn call_address(&self) -> Option<usize> {
+        let caller = self.waiting.last().filter(|_| self.frame.code.is_provided)?;
+        Some(caller.code.first + caller.next)
+    }
+
     /// Sets a register of the running body.
     pub(super) fn set(&mut self, reg: Reg, value: u64) {
         self.frame.registers.set(reg, value, &self.frame.code.types);
@@ -311,7 +318,8 @@ impl<'p> Thread<'p> {
         Ok(work.add(1)?)
     }
 
-    /// Runs the thread until it ends, waits or yields. The end of a body has the same effect as `ret`.
+    /// Runs the thread until it ends, waits or yields. A fault in a function of the device runtime
+    /// has the address of the call.
     pub(super) fn run(
         &mut self,
         program: &'p Program<'p>,
@@ -326,6 +334,21 @@ impl<'p> Thread<'p> {
                 self.trace(program, memory, last, Outcome::Next);
             }
         }
+        self.run_body(program, item, memory, budget, work).map_err(|halt| match (halt, self.call_address()) {
+            (Halt::Fault(Fault { kind, .. }), Some(address)) => Fault { address, kind }.into(),
+            (halt, _) => halt,
+        })
+    }
+
+    /// Runs the thread until it ends, waits or yields. The end of a body has the same effect as `ret`.
+    fn run_body(
+        &mut self,
+        program: &'p Program<'p>,
+        item: Item<'_>,
+        memory: &mut Memory<'_>,
+        budget: u64,
+        work: &mut Work<'_>,
+    ) -> Result<Stop, Halt> {
         loop {
             let inst = self.frame.code.body.insts.get(self.frame.next);
             let address = self.address();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use arrayvec::ArrayVec;
 use halfbyte_abi::cooperative::{self, AccessInfo, RaceDetector, Schedule, SharedLocation, Strength};
-use halfbyte_abi::{Alias, buffer_of, buffer_slot};
+use halfbyte_abi::{Alias, Direction, buffer_base, buffer_of, buffer_slot};
 use halfbyte_isa::ptx::meaning::{CONST_SPACE, LOCAL_WINDOW, Location, PARAM_WINDOW, SHARED_WINDOW, WINDOW_BYTES};
 use halfbyte_isa::ptx::program::PlacedVariables;
 use halfbyte_isa::ptx::types::Space as VariableSpace;
@@ -12,7 +12,7 @@ use halfbyte_isa::ptx::types::Space as VariableSpace;
 use super::print::Print;
 use super::stack::Stack;
 use super::trace::Tracer;
-use halfbyte_isa::buffers::{Buffers, range, range_mut};
+use halfbyte_isa::buffers::{Buffer, Buffers, Bytes, range, range_mut};
 use halfbyte_isa::trap::{Access, Near, Space, TrapKind};
 use halfbyte_native::host::{Found, HostMemory};
 
@@ -39,6 +39,8 @@ pub(super) struct Memory<'a> {
     pub variables: PlacedVariables,
     /// The buffer numbers of the variables in global and constant memory, each with its space.
     pub variable_buffers: BTreeMap<usize, VariableSpace>,
+    /// Address of the grid workspace of a cooperative launch; 0 for other launches.
+    pub workspace: u64,
     /// Local memory of the running item.
     pub stack: Stack,
     /// Shared memory of the running block.
@@ -112,6 +114,7 @@ impl<'a> Memory<'a> {
             found: Found::default(),
             variables,
             variable_buffers,
+            workspace: 0,
             stack: Stack::default(),
             shared: Vec::new(),
             races: None,
@@ -122,9 +125,31 @@ impl<'a> Memory<'a> {
             tracer: None,
         }
     }
-}
 
-impl<'a> Memory<'a> {
+    /// Makes the launch cooperative: adds a buffer for the grid workspace, at the first free address after the
+    /// parameters.
+    pub(super) fn make_cooperative(&mut self, workspace: &'a mut [u8]) {
+        let all = &mut self.buffers.0;
+        let first = self.params.len();
+        let slot = (first..all.len()).find(|&slot| all.get(slot).is_some_and(Option::is_none));
+        let slot = slot.unwrap_or(all.len().max(first));
+        if all.len() <= slot {
+            all.resize_with(slot + 1, || None);
+        }
+        if let Some(buffer) = all.get_mut(slot) {
+            *buffer =
+                Some(Buffer { name: "grid workspace", direction: Direction::InOut, bytes: Bytes::Mutable(workspace) });
+        }
+        self.workspace = buffer_base(slot);
+        // The interpreter looks up variables and buffers of the launch before memory of the process.
+        self.variable_buffers.insert(slot, VariableSpace::Global);
+    }
+
+    /// Returns `true` if the launch is cooperative.
+    pub(super) fn is_cooperative(&self) -> bool {
+        self.workspace != 0
+    }
+
     /// Returns `true` if a generic address points to a variable in constant memory.
     pub(super) fn is_constant(&self, address: u64) -> bool {
         buffer_slot(address).is_some_and(|buffer| self.is_constant_buffer(buffer))

@@ -2,8 +2,9 @@
 //! to native code (`jit`), or the CUDA driver assembles and runs them.
 //!
 //! The interpreter runs cooperative kernels block by block, and switches between the threads of a
-//! block (`group.rs`). Items of other kernels are independent. Only the reported trap depends on
-//! their order: the trap of the lowest item is reported.
+//! block (`group.rs`). In a cooperative launch, it also switches between the blocks. Items of other
+//! kernels are independent. Only the reported trap depends on their order: the trap of the lowest
+//! item is reported.
 //!
 //! All memory has one address space. Buffers and variables lie at the addresses of [`buffer_base`].
 //! Local memory, parameters and functions lie at lower addresses.
@@ -16,6 +17,7 @@ mod memory;
 #[cfg_attr(not(feature = "jit"), path = "no_native.rs")]
 mod native;
 mod print;
+mod remedy;
 mod stack;
 mod trace;
 mod uninitialised;
@@ -35,6 +37,7 @@ use halfbyte_isa::ptx as isa;
 use halfbyte_isa::ptx::meaning::strength;
 use halfbyte_isa::ptx::module::{self, Entry, Module, Param, Scope};
 use halfbyte_isa::ptx::program::{self, Program};
+use halfbyte_isa::ptx::special::GRID_WORKSPACE_BYTES;
 use halfbyte_isa::ptx::text::{KernelNumber, ParsedFile, inst_text_in};
 use halfbyte_isa::ptx::types::Space as VariableSpace;
 use halfbyte_isa::ptx::{Base, Operand};
@@ -50,8 +53,8 @@ use crate::kernel::{Executable, Machine, OTHER_CODE};
 use crate::launch::check_limits;
 pub use cuda::device;
 use halfbyte_abi::Engine;
+use halfbyte_abi::Stats;
 use halfbyte_abi::cooperative::{RaceCheck, RaceDetector, Schedule};
-use halfbyte_abi::{Stats, Work};
 use halfbyte_isa::buffers::{Buffer, Buffers, Bytes};
 use halfbyte_isa::trap::{Fault, Halt, Trap, TrapKind};
 use halfbyte_native::clif::{NativeError, Translation};
@@ -64,6 +67,7 @@ use memory::Memory;
 #[cfg(not(feature = "jit"))]
 use native::Jit;
 pub use print::Print;
+use remedy::remedy_for;
 use trace::Tracer;
 pub use trace::{Accessed, Outcome, RegisterValue, Step, Trace};
 pub use variables::Globals;
@@ -120,6 +124,15 @@ enum HostLaunchError {
     Halt(u32, Halt),
     /// The native engine does not support this computer, or translation failed.
     Native(NativeError),
+    /// The blocks of a cooperative launch take more memory than the limit.
+    Resident {
+        /// Number of blocks.
+        blocks: u32,
+        /// Memory in bytes that all blocks take together.
+        bytes: u64,
+        /// Maximum memory in bytes.
+        limit: u64,
+    },
 }
 
 /// Runs a launch in native code or in the interpreter.
@@ -135,42 +148,44 @@ fn run(
         return done;
     }
     memory.buffers.zero_out_buffers();
-    let LaunchOptions { shape, items, budget, .. } = *order;
-    let done = &mut || order.advance(1);
-    run_items(code, &shape, items, memory, budget, &mut order.work(), done)
-        .map_err(|(item, halt)| HostLaunchError::Halt(item, halt))
+    let program = Program::new(code);
+    if memory.is_cooperative() && program.is_of_groups() {
+        check_resident(&program, order, memory.races.is_some())?;
+    }
+    run_items(&program, order, memory).map_err(|(item, halt)| HostLaunchError::Halt(item, halt))
 }
 
-/// Runs the items of a launch in the interpreter. `done` is called after each item. An error holds
-/// the number of the faulting item.
-fn run_items(
-    code: &module::Kernel,
-    shape: &Shape,
-    items: u32,
-    memory: &mut Memory<'_>,
-    budget: u64,
-    work: &mut Work<'_>,
-    done: &mut dyn FnMut(),
-) -> Result<Stats, (u32, Halt)> {
-    let program = Program::new(code);
+/// Maximum memory in bytes that the blocks of a cooperative launch may take together, if the launch
+/// has no limit on the memory of the process.
+const MAX_RESIDENT_BYTES: u64 = 1 << 30;
+
+/// Checks that all blocks of a cooperative launch can be resident together.
+fn check_resident(program: &Program<'_>, order: &LaunchOptions<'_>, is_watched: bool) -> Result<(), HostLaunchError> {
+    let LaunchOptions { items, ref shape, watchdog, .. } = *order;
+    let memory = watchdog.map(|watchdog| watchdog.limits().memory).filter(|&limit| limit != u64::MAX);
+    let limit = memory.unwrap_or(MAX_RESIDENT_BYTES);
+    let blocks = items / group::block_size(shape);
+    let bytes = u64::from(blocks).saturating_mul(group::resident_bytes(program, shape, is_watched));
+    if bytes <= limit { Ok(()) } else { Err(HostLaunchError::Resident { blocks, bytes, limit }) }
+}
+
+/// Runs the items of a launch in the interpreter. An error holds the number of the faulting item.
+fn run_items(program: &Program<'_>, order: &LaunchOptions<'_>, memory: &mut Memory<'_>) -> Result<Stats, (u32, Halt)> {
+    let LaunchOptions { items, ref shape, budget, .. } = *order;
+    let work = &mut order.work();
     let mut registers = Registers::default();
     let mut stats = Stats::default();
-    let size: u32 = shape.block.into_iter().product::<u32>().max(1);
+    let size = group::block_size(shape);
     if program.is_of_groups() {
-        let bytes = code.entry.shared_layout().bytes as usize + shape.shared as usize;
-        let blocks = items.div_ceil(size);
+        let blocks = items / size;
+        let resident = if memory.is_cooperative() { blocks.max(1) } else { 1 };
         let is_descending = memory.schedule.is_descending();
-        for block in (0..blocks).map(|block| if is_descending { blocks - 1 - block } else { block }) {
-            let first = block * size;
-            memory.shared.clear();
-            memory.shared.resize(bytes, 0);
-            if let Some(races) = &mut memory.races {
-                races.begin(first / size);
-            }
-            let of_group = group::run_group(&program, shape, first, size.min(items - first), memory, budget, work)?;
-            stats.issued += of_group.instructions;
-            stats.backward_branches += of_group.backward;
-            (0..size).for_each(|_| done());
+        for start in (0..blocks).step_by(resident as usize) {
+            let start = if is_descending { blocks - resident - start } else { start };
+            let ran = group::run_blocks(program, shape, start..start + resident, memory, budget, work)?;
+            stats.issued += ran.instructions;
+            stats.backward_branches += ran.backward;
+            order.advance(resident * size);
         }
         work.poll().map_err(|exceeded| (0, exceeded.into()))?;
         return Ok(stats);
@@ -181,9 +196,9 @@ fn run_items(
             races.begin(number / size);
         }
         let item = Item { shape, place: shape.place(number) };
-        let thread = Thread::start(&program, take(&mut registers), memory);
+        let thread = Thread::start(program, take(&mut registers), memory);
         let mut thread = thread.map_err(|halt| (number, halt))?;
-        thread.run(&program, item, memory, budget, work).map_err(|halt| (number, halt))?;
+        thread.run(program, item, memory, budget, work).map_err(|halt| (number, halt))?;
         stats.issued += thread.stats.instructions;
         stats.backward_branches += thread.stats.backward;
         registers = thread.into_registers();
@@ -191,7 +206,7 @@ fn run_items(
             let (item, fault) = group::race_of(race, shape);
             return Err((item, Halt::Fault(fault)));
         }
-        done();
+        order.advance(1);
     }
     work.poll().map_err(|exceeded| (0, exceeded.into()))?;
     Ok(stats)
@@ -237,6 +252,9 @@ pub struct Launch<'a, 'b> {
     /// The order in which the interpreter runs the threads of a block, and the blocks. With any
     /// other order than the default, the launch runs in the interpreter.
     pub schedule: Schedule,
+    /// `true` for a cooperative launch: all blocks are resident together, so that blocks can wait for each other. It
+    /// runs in the interpreter.
+    pub cooperative: bool,
     /// Receiver of the text that the kernel prints with `vprintf`.
     pub print: Option<Print<'a>>,
     /// Request for the trace of one item. A traced launch runs in the interpreter.
@@ -246,10 +264,19 @@ pub struct Launch<'a, 'b> {
 impl<'a, 'b> Launch<'a, 'b> {
     /// Creates launch options for the interpreter with the default budget.
     pub fn new(shape: impl Into<Shape>, args: &'a mut [Arg<'b>]) -> Launch<'a, 'b> {
-        let (shape, budget) = (shape.into(), DEFAULT_BUDGET);
-        let (engine, schedule) = (Engine::Interp, Schedule::default());
-        let races = RaceCheck::Off;
-        Launch { shape, args, budget, engine, watchdog: None, races, warn: None, schedule, print: None, trace: None }
+        Launch {
+            shape: shape.into(),
+            args,
+            budget: DEFAULT_BUDGET,
+            engine: Engine::Interp,
+            watchdog: None,
+            races: RaceCheck::Off,
+            warn: None,
+            schedule: Schedule::default(),
+            cooperative: false,
+            print: None,
+            trace: None,
+        }
     }
 }
 
@@ -269,6 +296,9 @@ pub struct HostLaunch<'a> {
     pub engine: Engine,
     /// Watchdog that ends the launch when a limit is exceeded or the launch is cancelled.
     pub watchdog: Option<&'a Watchdog>,
+    /// `true` for a cooperative launch: all blocks are resident together, so that blocks can wait for each other. It
+    /// runs in the interpreter.
+    pub cooperative: bool,
     /// Receiver of the text that the kernel prints with `vprintf`.
     pub print: Option<Print<'a>>,
 }
@@ -277,7 +307,8 @@ impl<'a> HostLaunch<'a> {
     /// Creates launch options for the interpreter with the default budget.
     pub fn new(shape: impl Into<Shape>, args: &'a [&'a [u8]], memory: &'a HostMemory<'a>) -> HostLaunch<'a> {
         let (shape, budget) = (shape.into(), DEFAULT_BUDGET);
-        HostLaunch { shape, args, memory, budget, engine: Engine::Interp, watchdog: None, print: None }
+        let (engine, cooperative) = (Engine::Interp, false);
+        HostLaunch { shape, args, memory, budget, engine, watchdog: None, cooperative, print: None }
     }
 }
 
@@ -446,6 +477,9 @@ impl PreparedKernel {
             }
             HostLaunchError::Halt(_, Halt::Exceeded(exceeded)) => kernel.exceeded(exceeded),
             HostLaunchError::Native(error) => kernel.native_error(error),
+            HostLaunchError::Resident { blocks, bytes, limit } => {
+                LaunchError::Resident { kernel: kernel.signature().name().to_owned(), blocks, bytes, limit }
+            }
         })
     }
 }
@@ -526,7 +560,7 @@ impl Kernel {
     /// Returns an error before any item runs if the arguments do not fit the parameters. After a
     /// trap the memory holds no valid result.
     pub fn launch(&self, launch: Launch<'_, '_>) -> Result<Stats, LaunchError> {
-        let Launch { shape, args, budget, engine, watchdog, races, warn, schedule, print, trace } = launch;
+        let Launch { shape, args, budget, engine, watchdog, races, warn, schedule, cooperative, print, trace } = launch;
         let kernel = || self.entry().name.clone();
         let items = self.items_of(&shape)?;
         let exceeded = |exceeded| LaunchError::Exceeded { kernel: self.entry().name.clone(), exceeded };
@@ -552,10 +586,14 @@ impl Kernel {
             return Err(LaunchError::Overlap { kernel: kernel(), first, second });
         }
         let param_places = Param::offsets(&self.entry().params);
+        let mut workspace = [0; GRID_WORKSPACE_BYTES];
         let memory = Memory::new(params, param_places, buffers, variables);
         let locate = |address| self.loc(address);
         let tracer = trace.map(|trace| Tracer { trace, locate: &locate, accesses: Vec::new() });
         let mut memory = Memory { aliases, races, schedule, print, tracer, ..memory };
+        if cooperative {
+            memory.make_cooperative(&mut workspace);
+        }
         if engine == Engine::Cuda {
             let ran = cuda::run(&self.code, &shape, &mut memory);
             return ran.map(|()| Stats::default()).map_err(|error| LaunchError::Cuda { kernel: kernel(), error });
@@ -565,7 +603,7 @@ impl Kernel {
         if let (Some(Warn(warn)), Some(races)) = (warn, &memory.races) {
             for race in races.same_value() {
                 let (item, fault) = group::race_of(race, &shape);
-                warn(&self.trap(&shape, item, fault));
+                warn(&self.trap(&shape, item, fault, cooperative));
             }
         }
         Ok(stats)
@@ -589,7 +627,7 @@ impl Kernel {
     /// stores to it. No other code may write memory that the kernel accesses, or read memory that the kernel writes. If
     /// `memory` is [unbounded](HostMemory::unbounded), this applies to all memory that the kernel accesses.
     pub unsafe fn launch_on_host(&self, launch: HostLaunch<'_>) -> Result<Stats, LaunchError> {
-        let HostLaunch { shape, args, memory: host, budget, engine, watchdog, print } = launch;
+        let HostLaunch { shape, args, memory: host, budget, engine, watchdog, cooperative, print } = launch;
         let items = self.items_of(&shape)?;
         if let Some(watchdog) = watchdog {
             let exceeded = |exceeded| LaunchError::Exceeded { kernel: self.entry().name.clone(), exceeded };
@@ -600,7 +638,11 @@ impl Kernel {
         let mut args: Vec<Arg<'_>> = args.iter().map(|bytes| Arg::Value(bytes)).collect();
         let (params, buffers) = (self.parameters(&args)?, self.buffers(&mut args, &mut held));
         let memory = Memory::new(params, Param::offsets(&self.entry().params), buffers, variables);
+        let mut workspace = [0; GRID_WORKSPACE_BYTES];
         let mut memory = Memory { host: Some(host), print, ..memory };
+        if cooperative {
+            memory.make_cooperative(&mut workspace);
+        }
         let order = LaunchOptions { items, shape, budget, engine, done: None, watchdog, pool: None };
         self.run(&order, &mut memory)
     }
@@ -621,12 +663,17 @@ impl Kernel {
     fn run(&self, order: &LaunchOptions<'_>, memory: &mut Memory<'_>) -> Result<Stats, LaunchError> {
         let kernel = || self.entry().name.clone();
         run(&self.jit, &self.code, order, memory).map_err(|ended| match ended {
-            HostLaunchError::Halt(item, Halt::Fault(fault)) => Box::new(self.trap(&order.shape, item, fault)).into(),
+            HostLaunchError::Halt(item, Halt::Fault(fault)) => {
+                Box::new(self.trap(&order.shape, item, fault, memory.is_cooperative())).into()
+            }
             HostLaunchError::Halt(_, Halt::Exceeded(exceeded))
             | HostLaunchError::Native(NativeError::Exceeded(exceeded)) => {
                 LaunchError::Exceeded { kernel: kernel(), exceeded }
             }
             HostLaunchError::Native(error) => LaunchError::Native { kernel: kernel(), error },
+            HostLaunchError::Resident { blocks, bytes, limit } => {
+                LaunchError::Resident { kernel: kernel(), blocks, bytes, limit }
+            }
         })
     }
 
@@ -715,7 +762,8 @@ impl Kernel {
         Buffers(buffers)
     }
 
-    fn trap(&self, shape: &Shape, item: u32, fault: Fault) -> Trap {
+    fn trap(&self, shape: &Shape, item: u32, fault: Fault, is_cooperative: bool) -> Trap {
+        let remedy = if is_cooperative { None } else { remedy_for(&fault, self.entry(), shape) };
         let Fault { mut address, mut kind } = fault;
         match &mut kind {
             TrapKind::Race { other, .. } => other.loc = Some(self.loc(other.address)),
@@ -737,6 +785,7 @@ impl Kernel {
             source: self.source.clone(),
             loc: self.loc(address),
             kind,
+            remedy,
         }
     }
 }

@@ -26,7 +26,8 @@ use super::{AliasArgs, Done};
 /// Each input line is an object that describes a launch. The text is {"ptx": TEXT}, {"hb": TEXT} or {"file": PATH}.
 /// "entry" is the kernel, by default the first one. "grid" and "block" are [x, y, z]; for kernels of the IR, "items"
 /// may replace them. "shared" is the size of dynamic shared memory in bytes, "budget" the maximum number of backward
-/// branches of an item, and "sm" the SM version.
+/// branches of an item, and "sm" the SM version. "cooperative": true makes a cooperative launch of PTX, in which blocks
+/// can wait for each other.
 ///
 /// "args" has an object for each parameter in order: {"buffer": HEX}, {"zeros": BYTES} or {"value": HEX}, low byte
 /// first. {"alias": ARG, "offset": BYTES} is a pointer into the buffer of another argument, with which it shares
@@ -34,7 +35,7 @@ use super::{AliasArgs, Done};
 /// the 8 bytes at AT. Other members are ignored.
 ///
 /// "then": [{..}, ..] has further launches of the same text. Each has its own "entry", "grid" and "block" or "items",
-/// "shared", "budget" and "args". There, {"same": I} is argument I of the first launch: the current contents of its
+/// "shared", "budget", "cooperative" and "args". There, {"same": I} is argument I of the first launch: the current contents of its
 /// buffer, or its value.
 ///
 /// Each input line gives one output line. {"buffers": [HEX, ..]} has the final contents of the buffers, with the
@@ -63,6 +64,9 @@ pub(super) struct Launch {
     /// Two stores of the same value by the same instruction are a warning; with --races=strict, they are an error.
     #[arg(long, value_enum, require_equals = true, value_name = "MODE")]
     races: Option<Option<Strictness>>,
+    /// Make all launches cooperative, as "cooperative": true does
+    #[arg(long)]
+    cooperative: bool,
     #[command(flatten)]
     alias: AliasArgs,
     #[command(flatten)]
@@ -160,7 +164,11 @@ impl Launch {
             let several = matches!(&asked, Ok((_, Some(_), _)));
             let made = asked.map_err(|failure| (0, failure)).and_then(|(request, then, mut room)| {
                 let then = then.map_or(Ok(Vec::new()), |list| launches(&list, &mut room))?;
-                harness::launch_all(request, then, &how)
+                let request = Request { cooperative: request.cooperative || self.cooperative, ..request };
+                let then = then
+                    .into_iter()
+                    .map(|launch| NextLaunch { cooperative: launch.cooperative || self.cooperative, ..launch });
+                harness::launch_all(request, then.collect(), &how)
             });
             match made {
                 Ok(buffers) => {
@@ -226,6 +234,7 @@ pub(super) fn request(
     request.entry = entry(&members)?;
     request.shared = shared(&members)?;
     request.budget = budget(&members)?.unwrap_or(request.budget);
+    request.cooperative = cooperative(&members)?;
     if let Some(sm) = members.get("sm") {
         let name = match sm {
             Value::String(name) => Some(name.clone()),
@@ -251,6 +260,11 @@ fn budget(members: &Members) -> Result<Option<u64>, Failure> {
     members.get("budget").map(number).transpose()
 }
 
+fn cooperative(members: &Members) -> Result<bool, Failure> {
+    let flag = |flag: &Value| flag.as_bool().ok_or_else(|| wrong("cooperative", "true or false"));
+    members.get("cooperative").map_or(Ok(false), flag)
+}
+
 /// Converts the launches of the member `then`. An error has the number of the launch that is invalid.
 fn launches(list: &Value, room: &mut ArgumentBudget) -> Result<Vec<NextLaunch>, (usize, Failure)> {
     let list = list.as_array().ok_or_else(|| (0, wrong("then", "a list of launches")))?;
@@ -269,6 +283,7 @@ fn then(launch: &Value, room: &mut ArgumentBudget) -> Result<NextLaunch, Failure
         shared: shared(members)?,
         args: args(members, |(number, value)| then_arg(number, value, room))?,
         budget: budget(members)?.unwrap_or(halfbyte::abi::DEFAULT_BUDGET),
+        cooperative: cooperative(members)?,
     })
 }
 

@@ -85,6 +85,12 @@ pub(super) struct Run {
     /// Dynamic shared memory per block, in bytes
     #[arg(long, value_name = "BYTES", default_value = "0")]
     shared: u32,
+    /// Make a cooperative launch: keep all blocks resident, so that blocks can wait for each other, as a barrier of
+    /// the grid does
+    ///
+    /// It is for directly executed PTX, and runs in the interpreter.
+    #[arg(long)]
+    cooperative: bool,
     /// Detect races and reads of uninitialised shared memory
     ///
     /// In directly executed PTX, they are detected during the launch. Otherwise, the evaluator runs
@@ -208,7 +214,7 @@ impl Run {
 
     fn engine(&self) -> EngineName {
         let is_native = is_ptx(&self.file.to_string_lossy()) && self.on.is_text();
-        let is_native = is_native && !self.races().is_on() && self.trace.is_none();
+        let is_native = is_native && !self.races().is_on() && self.trace.is_none() && !self.cooperative;
         self.engine.unwrap_or(if is_native { EngineName::Jit } else { EngineName::Interp })
     }
 
@@ -258,7 +264,12 @@ impl Run {
             let message = "--contract is only valid for imported PTX; direct execution rounds each product and sum";
             return Err(Failure::Call(format!("{message}; use --target ir, halu or vp1")));
         }
-        if is_ptx(&input.name) && self.on.is_text() {
+        let is_direct = is_ptx(&input.name) && self.on.is_text();
+        if self.cooperative && !is_direct {
+            let message = "--cooperative is only valid for directly executed PTX; use a PTX file with --target ptx";
+            return Err(Failure::Call(message.into()));
+        }
+        if is_direct {
             return self.run_text(&input, shape, engine, within);
         }
         if input.bytes.starts_with(b"\x7fELF") {
@@ -394,7 +405,7 @@ impl Run {
         self.describe(within, name, engine, shape.items().unwrap_or(0));
         let print = Some(Print(&super::io::print_of_kernel));
         let Bound { args, aliases, .. } = &mut bound;
-        let (races, watchdog) = (self.races(), Some(within.watchdog));
+        let (races, cooperative, watchdog) = (self.races(), self.cooperative, Some(within.watchdog));
         let warnings = Mutex::new(Vec::new());
         let lines = Lines::new(text);
         let on = format!("ptx ({engine})");
@@ -407,6 +418,7 @@ impl Run {
         let step = |step: &Step| printer.print(step);
         let trace = self.trace.map(|item| Trace { item, step: &step });
         let how = LaunchOptions { watchdog, print, aliases, races, warn, trace, ..LaunchOptions::from(engine) };
+        let how = LaunchOptions { cooperative, ..how };
         let before = races.is_on().then(|| args.clone());
         let failure = |error| match error {
             LaunchError::Trap(trap) => {
@@ -435,6 +447,7 @@ impl Run {
             let why = match () {
                 () if races.is_on() => Some("races are looked for"),
                 () if self.trace.is_some() => Some("it is traced"),
+                () if self.cooperative => Some("the launch is cooperative"),
                 () if !bound.aliases.is_empty() => Some("arguments overlap"),
                 () if host.is_interpreted() => Some("there is no native code for what it does"),
                 () => None,

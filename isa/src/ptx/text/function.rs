@@ -314,7 +314,7 @@ impl<'a> Reader<'a> {
         }
         let missing = |number: u32| {
             let function = functions.get(number as usize)?;
-            match (refused.get(&number), &function.code) {
+            match (refused.get(&number), function.definition()) {
                 (Some(kind), _) => Some(ErrorKind::Unsupported(format!("a call of `{}` ({kind})", function.name))),
                 (None, Some(_)) => None,
                 (None, None) if Builtin::of(function).is_some() => None,

@@ -72,7 +72,7 @@ pub(super) fn name(name: &str) -> Option<ErrorKind> {
             | "aggr_smem_size"
             | "current_graph_exec",
         ) => true,
-        Some(of) => ["pm", "envreg", "reserved_smem_offset_"].iter().any(|prefix| of.starts_with(prefix)),
+        Some(of) => ["pm", "reserved_smem_offset_"].iter().any(|prefix| of.starts_with(prefix)),
         None => false,
     };
     is_special.then(|| ErrorKind::Unsupported(format!("`{name}`")))

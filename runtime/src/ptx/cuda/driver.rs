@@ -79,6 +79,9 @@ functions! {
     launch = "cuLaunchKernel" (
         Handle, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, Handle, *const *const c_void, *const *const c_void
     );
+    launch_cooperative = "cuLaunchCooperativeKernel" (
+        Handle, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, Handle, *const *const c_void
+    );
     query_stream = "cuStreamQuery" (Handle);
 }
 
@@ -265,7 +268,8 @@ pub(super) enum End {
 }
 
 impl Module<'_> {
-    /// Launches a kernel on a grid and waits at most `patience` for its end.
+    /// Launches a kernel on a grid, with all blocks resident together if `is_cooperative`, and waits
+    /// at most `patience` for its end.
     ///
     /// # Safety
     /// The parameters must match the kernel's parameters in number and size.
@@ -273,6 +277,7 @@ impl Module<'_> {
         &self,
         name: &CStr,
         shape: &Shape,
+        is_cooperative: bool,
         params: &[Vec<u8>],
         patience: Duration,
     ) -> Result<End, DriverError> {
@@ -289,13 +294,18 @@ impl Module<'_> {
             f.check("cuFuncSetAttribute", code)?;
         }
         let params: Vec<*const c_void> = params.iter().map(|param| param.as_ptr().cast()).collect();
-        let none = std::ptr::null();
+        let (params, none, stream) = (params.as_ptr(), std::ptr::null(), DEFAULT_STREAM);
+        let ([x, y, z], [u, v, w]) = (shape.grid, shape.block);
         // SAFETY: the caller guarantees that the parameters match. The driver has copied them when the call returns.
-        let code = unsafe {
-            let ([x, y, z], [u, v, w]) = (shape.grid, shape.block);
-            (f.launch)(function, x, y, z, u, v, w, shared, DEFAULT_STREAM, params.as_ptr(), none)
+        let (call, code) = unsafe {
+            if is_cooperative {
+                let code = (f.launch_cooperative)(function, x, y, z, u, v, w, shared, stream, params);
+                ("cuLaunchCooperativeKernel", code)
+            } else {
+                ("cuLaunchKernel", (f.launch)(function, x, y, z, u, v, w, shared, stream, params, none))
+            }
         };
-        f.check("cuLaunchKernel", code)?;
+        f.check(call, code)?;
         let (start, mut pause) = (Instant::now(), Duration::from_micros(10));
         loop {
             // SAFETY: the default stream always exists.

@@ -93,6 +93,7 @@ pub(super) fn run(kernel: &Kernel, shape: &Shape, memory: &mut Memory<'_>) -> Re
 fn run_on(device: &Device, kernel: &Kernel, shape: &Shape, memory: &mut Memory<'_>) -> Result<(), CudaError> {
     let assembled = device.assemble(&c_string(kernel.to_string()));
     let module = assembled.map_err(|(failed, log)| CudaError::Assembly { failed, log })?;
+    let is_cooperative = memory.is_cooperative();
     let Memory { params, aliases, buffers, .. } = memory;
     // The other parameters are module-scope tables, which the PTX text already contains.
     params.truncate(kernel.entry.params.len());
@@ -115,7 +116,7 @@ fn run_on(device: &Device, kernel: &Kernel, shape: &Shape, memory: &mut Memory<'
     }
     let name = c_string(kernel.entry.name.as_str());
     // SAFETY: the kernel was loaded with these parameters, and they were compared with those of its text.
-    match unsafe { module.run(&name, shape, params, KERNEL_TIMEOUT) }? {
+    match unsafe { module.run(&name, shape, is_cooperative, params, KERNEL_TIMEOUT) }? {
         End::Reached => placed.into_iter().try_for_each(|(on_device, buffer)| on_device.take(buffer)),
         End::Awaited => {
             // The memory and the module leak on purpose: while the kernel runs, the driver calls

@@ -247,7 +247,8 @@ impl Failure {
 
     /// Creates a failure from a trap. `read` is the parsed text of a PTX kernel.
     pub(super) fn of_trap(trap: &Trap, read: Option<&ParsedFile>) -> Failure {
-        let message = format!("`{}`: {}", trap.instruction, trap.kind);
+        let remedy = trap.remedy.map_or_else(String::new, |remedy| format!("; {remedy}"));
+        let message = format!("`{}`: {}{remedy}", trap.instruction, trap.kind);
         let failure = Failure::new(FailureKind::of_trap(&trap.kind), message).at(trap.loc);
         let other = match &trap.kind {
             TrapKind::Race { other, .. } => {

@@ -142,6 +142,8 @@ pub struct Request {
     pub args: Vec<Arg>,
     /// The number of backward branches that an item may take.
     pub budget: u64,
+    /// `true` for a cooperative launch, in which blocks can wait for each other.
+    pub cooperative: bool,
     /// The machine that executes the launch; `None` for any. A PTX text for another machine is refused.
     pub machine: Option<TargetName>,
     /// The global variables of a PTX text, which keep their values between launches.
@@ -161,6 +163,7 @@ impl Request {
             shared: 0,
             args: Vec::new(),
             budget: DEFAULT_BUDGET,
+            cooperative: false,
             machine: None,
             globals: Globals::default(),
         }
@@ -239,6 +242,11 @@ impl Request {
 /// request after the first launch.
 fn launch_on(request: &mut Request, parsed: &mut Option<ParsedFile>, how: &LaunchOptions<'_>) -> Result<(), Failure> {
     check_size(request)?;
+    let is_direct = request.language == Language::Ptx && matches!(how.via, None | Some(Execution::Ptx));
+    if request.cooperative && !is_direct {
+        let message = "a cooperative launch needs a PTX text that is executed directly; use `--via ptx`";
+        return Err(Failure::new(FailureKind::Unsupported, message));
+    }
     for (number, arg) in request.args.iter().enumerate() {
         if let &Arg::Alias { arg, offset } = arg {
             address(&request.args, arg, offset, &format!("argument {number}"))?;

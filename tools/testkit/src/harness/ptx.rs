@@ -155,8 +155,9 @@ fn execute_directly(
             warn(Failure::of_trap(race, Some(read)));
         }
     };
-    let warn = Some(ptx::Warn(&warn));
-    let launch = ptx::Launch { budget, races, warn, watchdog, print, engine, ..ptx::Launch::new(shape, &mut args) };
+    let (warn, cooperative) = (Some(ptx::Warn(&warn)), request.cooperative);
+    let launch = ptx::Launch::new(shape, &mut args);
+    let launch = ptx::Launch { budget, races, warn, watchdog, print, engine, cooperative, ..launch };
     kernel.launch(launch).map(|_| ()).map_err(|error| of_launch(&error, Some(read)))
 }
 

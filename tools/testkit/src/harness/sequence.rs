@@ -15,6 +15,8 @@ pub struct NextLaunch {
     pub args: Vec<NextArg>,
     /// The number of backward branches that an item may take.
     pub budget: u64,
+    /// `true` for a cooperative launch, in which blocks can wait for each other.
+    pub cooperative: bool,
 }
 
 /// An argument of a launch after the first.
@@ -49,7 +51,7 @@ pub fn launch_all(
         let failed = |failure| (number, failure);
         let (args, places) = bind(then.args, &mut first).map_err(failed)?;
         (request.entry, request.size, request.shared) = (then.entry, then.size, then.shared);
-        (request.args, request.budget) = (args, then.budget);
+        (request.args, request.budget, request.cooperative) = (args, then.budget, then.cooperative);
         launch_on(&mut request, &mut parsed, how).map_err(failed)?;
         for (place, arg) in places.into_iter().zip(std::mem::take(&mut request.args)) {
             match place.map(|place| first.get_mut(place)) {
