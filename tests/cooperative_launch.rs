@@ -257,7 +257,7 @@ fn races_between_blocks_are_found() {
     });
     fails_with(&rotation(|number| barrier(group, number), 2), FailureKind::RaceGlobal);
     // The second barrier of each step is missing.
-    let first_only = |number: u32| if number % 2 == 0 { barrier(RELEASE, number / 2) } else { String::new() };
+    let first_only = |number: u32| if number.is_multiple_of(2) { barrier(RELEASE, number / 2) } else { String::new() };
     fails_with(&rotation(first_only, 2), FailureKind::RaceGlobal);
     let one_fence = ["", FENCES[1], FENCES[2], FENCES[3]];
     fails_with(&rotation(|number| barrier(one_fence, number), 2), FailureKind::RaceGlobal);
@@ -287,7 +287,7 @@ fn deadlocks_and_endless_loops_suggest_a_cooperative_launch() {
         let failure = fails(without(plain(&text, 2, 64)), races, FailureKind::Deadlock, true);
         assert_eq!(failure.item, Some([[0; 3]; 2]));
         // One block waits for no other.
-        assert_eq!(without(plain(&text, 1, 64)).cooperative, false);
+        assert!(!without(plain(&text, 1, 64)).cooperative);
         harness::launch(without(plain(&text, 1, 64)), &harness::LaunchOptions { races, ..Default::default() }).unwrap();
     }
     // The state of the polling thread changes, so that the loop ends only with the budget.

@@ -56,7 +56,7 @@ fn a_kernel_without_packed_work_is_given_back_as_it_was() {
 
 #[test]
 fn beside_packed_work_what_no_op_stands_for_stays_what_it_was() {
-    let body = "ld.global.b32 %r0, [%d2];\nadd.f16x2 %r1, %r0, %r0;\nmov.b32 %f0, %r1;\ncvt.rmi.f32.f32 %f1, %f0;\nadd.ftz.f32 %f2, %f1, %f1;\n\
+    let body = ".pragma \"used_bytes_mask 15\";\nld.global.b32 %r0, [%d2];\nadd.f16x2 %r1, %r0, %r0;\nmov.b32 %f0, %r1;\ncvt.rmi.f32.f32 %f1, %f0;\nadd.ftz.f32 %f2, %f1, %f1;\n\
         mov.b32 %r2, %f2;\nshf.l.wrap.b32 %r3, %r2, %r1, %r8;\nld.global.b64 %d3, [%d0];\nbfe.u64 %d4, %d3, %r8, 7;\ncvt.u32.u64 %r4, %d4;\n\
         xor.b32 %r5, %r3, %r4;\nst.global.b32 [%d2], %r5;";
     let text = kernel(".reqntid 32\n.minnctapersm 2", body);
@@ -73,6 +73,7 @@ fn beside_packed_work_what_no_op_stands_for_stays_what_it_was() {
     ] {
         assert!(called.out.contains(kept), "{kept}: {}", called.out);
     }
+    assert!(!called.out.contains("used_bytes_mask"), "{}", called.out);
     assert_eq!(called.err, "");
     // For HALU, the import translates the instruction to several ops.
     let file = file(&text);

@@ -69,6 +69,81 @@ fn pairs_of_halves_in_integer_instructions() {
 }
 
 #[test]
+fn vectors_that_are_copied() {
+    let swapped = "mov.u32 %r2, 3;\nmov.v2.b32 {%r1, %r2}, {%r2, %r1};\nshl.b32 %r1, %r1, 8;\nadd.u32 %r2, %r1, %r2;";
+    checks(MODERN, &on_word("", swapped), "grid=1 block=1 x=[5] -> x=[773]");
+    let index = "mov.v4.u32 {%r3, %r4, _, %r5}, %tid;\nadd.u32 %r3, %r3, %r4;\nadd.u32 %r3, %r3, %r5;\n\
+                 mov.v4.u32 {%r6, _, _, _}, %ntid;\nadd.u32 %r2, %r3, %r6;";
+    checks(MODERN, &on_word("", index), "grid=1 block=1 x=[5] -> x=[1]");
+}
+
+#[test]
+fn halves_that_are_rounded_by_default() {
+    let head = ".version 8.3\n.target sm_90\n.address_size 64\n";
+    let there = ".reg .b16 %b<4>;\nmov.b32 {%b1, _}, %r1;\ncvt.bf16.f16 %b2, %b1;\ncvt.f16.bf16 %b3, %b2;\n\
+                 mov.b32 %r2, {%b2, %b3};";
+    // 0x3c04 is 1 + 4/1024, half of the last place of a bfloat16: the tie goes to the even 1.0.
+    checks(head, &on_word("", there), "grid=1 block=1 x=[0x00003c04] -> x=[0x3c003f80]");
+}
+
+/// Runs a kernel of [`on_word`] directly, and checks the word that it stores.
+fn runs_directly(body: &str, result: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("k.ptx");
+    std::fs::write(&path, format!("{MODERN}{}", on_word("", body))).unwrap();
+    let path = path.to_str().unwrap();
+    let called = halfbyte(&["run", path, "--target", "ptx", "--grid", "1", "--block", "1", "--arg", "x=[5]"]);
+    assert_eq!((called.code, called.out.trim()), (0, result), "{body}: {}", called.err);
+}
+
+#[test]
+fn registers_of_the_machine_that_hold_nothing() {
+    for name in ["%pm0", "%pm7"] {
+        runs_directly(&format!("mov.u32 %r2, {name};"), "x=[0]");
+    }
+    runs_directly("mov.u64 %d2, %pm3_64;\ncvt.u32.u64 %r2, %d2;", "x=[0]");
+    runs_directly("mov.u32 %r2, %gridid;", "x=[0]");
+}
+
+#[test]
+fn state_spaces_of_addresses_of_32_bits() {
+    runs_directly("isspacep.shared %p1, %r1;\nselp.b32 %r2, 1, 2, %p1;", "x=[2]");
+}
+
+#[test]
+fn bytes_of_half_words() {
+    let swapped = ".reg .b8 %c<2>;\n.reg .b16 %s;\nmov.b32 {%s, _}, %r1;\nmov.b16 {%c0, %c1}, %s;\n\
+                   mov.b16 %s, {%c1, %c0};\ncvt.u32.u16 %r2, %s;";
+    checks(MODERN, &on_word("", swapped), "grid=1 block=1 x=[0x00000102] -> x=[0x00000201]");
+}
+
+#[test]
+fn names_and_lines_of_other_compilers() {
+    let colours = "mov.u32 %r3, %ntid.r;\nmov.u32 %r4, %ntid.b;\nadd.u32 %r2, %r3, %r4;";
+    checks(
+        MODERN,
+        &format!("# 5 \"k.cu\"\n{}", on_word(".extern .entry other();\n", colours)),
+        "grid=1 block=1 x=[5] -> x=[2]",
+    );
+    let entry = "ld.param::entry.u64 %d2, [x];\nld.global.ca.nc.b32 %r2, [%d2];";
+    checks(MODERN, &on_word("", entry), "grid=1 block=1 x=[5] -> x=[5]");
+}
+
+/// Compilers pass a byte in a word, and the function loads only the byte.
+#[test]
+fn narrow_parameters_of_functions() {
+    let function = ".func (.param .b32 r) low (.param .b32 a)\n{\n.reg .b16 %h;\n.reg .b32 %v;\nld.param.s8 %h, [a];\n\
+                    cvt.s32.s16 %v, %h;\nst.param.b32 [r], %v;\nret;\n}\n";
+    let called = "{ .param .b32 a; .param .b32 r; st.param.b32 [a], %r1; call (r), low, (a); ld.param.b32 %r2, [r]; }";
+    checks(MODERN, &on_word(function, called), "grid=1 block=1 x=[0x000012fe] -> x=[0xfffffffe]");
+    // A store of a byte into a word keeps the other bytes.
+    let local = "st.local.b32 [depot], %r1;\nst.local.b8 [depot], 1;\nld.local.b32 %r2, [depot];";
+    checks(MODERN, &on_word("", local), "grid=1 block=1 x=[0x000012fe] -> x=[0x00001201]");
+    let low = "st.local.b32 [depot], %r1;\nld.local.u8 %r2, [depot];";
+    checks(MODERN, &on_word("", low), "grid=1 block=1 x=[0x000012fe] -> x=[0x000000fe]");
+}
+
+#[test]
 fn predicates_of_functions() {
     let function = ".func (.reg .pred %q) is(.reg .b32 %a) { setp.eq.s32 %q, %a, 7; ret; }\n";
     let called = "call (%p1), is, (%r1);\nselp.b32 %r2, 1, 2, %p1;";

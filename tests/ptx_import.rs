@@ -279,7 +279,10 @@ add.s64 %at2, %at0, %at1;
 /// Returns `true` if random kernels may contain the opcode. Memory and control instructions are
 /// excluded, because other tests cover them.
 fn is_drawn(opcode: Opcode) -> bool {
-    let is_address = matches!(opcode, Opcode::CVTA | Opcode::CVTA_ADDRESS | Opcode::MOV_ADDRESS | Opcode::ISSPACEP);
+    let is_address = matches!(
+        opcode,
+        Opcode::CVTA | Opcode::CVTA_ADDRESS | Opcode::MOV_ADDRESS | Opcode::ISSPACEP | Opcode::ISSPACEP_WORD
+    );
     !matches!(opcode.row().class, InstClass::Memory | InstClass::Control) && !is_address
 }
 

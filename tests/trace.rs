@@ -110,3 +110,91 @@ fn calls_that_are_wrong_are_refused() {
     let axpy = root().join("examples/axpy.hb");
     halfbyte(&["run", axpy.to_str().unwrap(), "--target", "ir", "--items", "1", "--trace", "x"]).fails(2, "--trace");
 }
+
+/// A kernel whose threads sum `%tid.x + 1` numbers by calls of a function.
+const PTX: &str = ".version 8.0
+.target sm_80
+.address_size 64
+.func (.reg .f32 %s) plus(.reg .f32 %a, .reg .u64 %p)
+{
+  .reg .f32 %b;
+  ld.global.f32 %b, [%p];
+  add.rn.f32 %s, %a, %b;
+  ret;
+}
+.visible .entry sums(.param .u64 x)
+{
+  .reg .pred %p;
+  .reg .b32 %r<4>;
+  .reg .f32 %f<4>;
+  .reg .b64 %d<4>;
+  ld.param.u64 %d0, [x];
+  mov.u32 %r0, %tid.x;
+  mov.f32 %f0, 0f00000000;
+again:
+  mad.wide.u32 %d1, %r0, 4, %d0;
+  call (%f0), plus, (%f0, %d1);
+  setp.eq.s32 %p, %r0, 0;
+  @!%p sub.u32 %r0, %r0, 1;
+  @!%p bra again;
+  @%p st.global.f32 [%d0], %f0;
+  ret;
+}
+";
+
+fn traced_ptx(text: &str, more: &[&str]) -> crate::common::Called {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("sums.ptx");
+    fs::write(&file, text).unwrap();
+    let args = ["--grid", "1", "--block", "2", "--arg", "x=[1.5, 2.0]"];
+    halfbyte(&[&["run", file.to_str().unwrap()], &args[..], more].concat())
+}
+
+#[test]
+fn threads_of_ptx_are_traced() {
+    let called = traced_ptx(PTX, &["--target", "ptx", "--trace", "1"]);
+    let expected = "\
+17:3    ld.param.u64 %d0, [x];                    %d0 = &x+0 (0x0d00000000000000)  from parameter x
+18:3    mov.u32 %r0, %tid.x;                      %r0 = 1 (0x00000001)
+19:3    mov.f32 %f0, 0f00000000;                  %f0 = 0.0 (0x00000000)
+21:3    mad.wide.u32 %d1, %r0, 4, %d0;            %d1 = &x+4 (0x0d00000000000004)
+22:3    call (%f0), plus, (%f0, %d1);             calls plus
+7:3       ld.global.f32 %b, [%p];                 %b = 2.0 (0x40000000)  from x+4 at 0xd00000000000004
+8:3       add.rn.f32 %s, %a, %b;                  %s = 2.0 (0x40000000)
+9:3       ret;                                    returns to line 22
+22:3    call (%f0), plus, (%f0, %d1);             %f0 = 2.0 (0x40000000)
+23:3    setp.eq.s32 %p, %r0, 0;                   %p = 0
+24:3    @!%p sub.u32 %r0, %r0, 1;                 %r0 = 0 (0x00000000)
+25:3    @!%p bra again;                           goes to line 21: %p = 0
+21:3    mad.wide.u32 %d1, %r0, 4, %d0;            %d1 = &x+0 (0x0d00000000000000)
+22:3    call (%f0), plus, (%f0, %d1);             calls plus
+7:3       ld.global.f32 %b, [%p];                 %b = 1.5 (0x3fc00000)  from x+0 at 0xd00000000000000
+8:3       add.rn.f32 %s, %a, %b;                  %s = 3.5 (0x40600000)
+9:3       ret;                                    returns to line 22
+22:3    call (%f0), plus, (%f0, %d1);             %f0 = 3.5 (0x40600000)
+23:3    setp.eq.s32 %p, %r0, 0;                   %p = 1
+24:3    @!%p sub.u32 %r0, %r0, 1;                 skipped: %p = 1
+25:3    @!%p bra again;                           skipped: %p = 1
+26:3    @%p st.global.f32 [%d0], %f0;             x+0 at 0xd00000000000000 = 3.5 (0x40600000)
+27:3    ret;                                      ends
+";
+    let (trace, result) = called.output().split_once("\n\n").unwrap();
+    assert_eq!(format!("{trace}\n"), expected);
+    assert_eq!(result, "x=[3.5, 2.0]\n");
+}
+
+#[test]
+fn a_trap_ends_the_trace_of_ptx() {
+    let text = PTX.replace("ld.global.f32 %b, [%p]", "ld.global.f32 %b, [%p+8]");
+    let called = traced_ptx(&text, &["--target", "ptx", "--trace", "0"]);
+    assert_eq!(called.code, 1, "{}", called.err);
+    assert!(called.out.trim_end().ends_with("traps"), "{}", called.out);
+    assert!(called.err.contains("out of bounds"), "{}", called.err);
+}
+
+#[test]
+fn wrong_traces_of_ptx_are_refused() {
+    traced_ptx(PTX, &["--target", "ptx", "--trace", "2"]).fails(2, "--trace 2: the launch has 2 items");
+    traced_ptx(PTX, &["--target", "halu", "--trace", "0"]).fails(2, "use --target ir");
+    traced_ptx(PTX, &["--target", "ptx", "--engine", "cuda", "--trace", "0"]).fails(2, "--trace cannot trace a GPU");
+}

@@ -38,6 +38,10 @@ const KNOWN: &[(&str, &str)] = &[
     (".pred the_f16x2", "ptxas takes a register of type .f16x2 for a predicate"),
     ("pred_", "ptxas takes a register of type .f16x2 for a predicate"),
     ("m8n8", "ptxas takes some narrow address registers, and fails on others"),
+    (".f32.bf16", "ptxas takes a rounding where nothing is rounded"),
+    ("}, depot", "ptxas takes the address of a variable for a vector"),
+    ("testp.f32 ", "ptxas takes a test without a property"),
+    ("testp.f64 ", "ptxas takes a test without a property"),
     ("cvt.f64.rn.bf16", "ptxas takes a rounding where nothing is rounded"),
 ];
 

@@ -151,7 +151,7 @@ fn random_line(random: &mut Random) -> String {
         });
     }
     let has_third = is_mad || !second.is_empty() || !merges.is_empty();
-    if has_third != (random.next() % 12 == 0) {
+    if has_third != (random.next().is_multiple_of(12)) {
         let sign = if is_mad { one_of(random, &["", "", "-"]) } else { mostly(random, &[""], &["-"]) };
         let selector = mostly(random, &[""], &[".b0"]);
         operands.push(match one_of(random, &["%r3", "%u1", "-5"]) {

@@ -132,7 +132,7 @@ fn race_errors_name_both_source_lines() {
     let args = json!([{"zeros": 64}, {"zeros": 256}]);
     let line = json!({"ptx": text, "grid": [1, 1, 1], "block": [64, 1, 1], "args": args}).to_string();
     for way in WAYS {
-        let error = &answers(&[way, &["--races"]].concat(), &[line.clone()]).remove(0)["error"];
+        let error = &answers(&[way, &["--races"]].concat(), std::slice::from_ref(&line)).remove(0)["error"];
         let (own, other) = (error["source"].as_str(), error["other"]["source"].as_str());
         assert_eq!((own, other), (Some("lib.py:12, inlined at a.py:30"), Some("a.py:30")), "{way:?}: {error}");
         assert_eq!(error["other"]["item"], json!([[0, 0, 0], [0, 0, 0]]), "{way:?}: {error}");

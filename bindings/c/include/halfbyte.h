@@ -328,6 +328,13 @@ enum halfbyte_status halfbyte_options_set_limit(struct halfbyte_options *options
 // `options` is a valid handle that has not been freed.
 enum halfbyte_status halfbyte_options_set_races(struct halfbyte_options *options, uint32_t races);
 
+// Makes all launches of directly executed PTX cooperative: all blocks of a launch are resident together, so that blocks
+// can wait for each other, as a barrier of the grid does. A cooperative launch runs in the interpreter.
+//
+// The caller promises:
+// `options` is a valid handle that has not been freed.
+enum halfbyte_status halfbyte_options_set_cooperative(struct halfbyte_options *options, bool cooperative);
+
 // Sets the callback for the output of `vprintf` in PTX kernels. Null means output to standard error.
 //
 // The caller promises:
@@ -486,7 +493,7 @@ const struct halfbyte_error *halfbyte_ptx_last_error(void);
 // ended. The allocations that it returns stay valid until the run ends.
 void halfbyte_ptx_set_bounds(halfbyte_ptx_bounds find, void *user);
 
-// Sets the options of all runs that begin later: engine, limits, cancellation and output. The
+// Sets the options of all runs that begin later: engine, limits, cooperative launches, cancellation and output. The
 // options are copied. Null means the default options.
 //
 // The caller promises:

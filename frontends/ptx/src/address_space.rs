@@ -68,7 +68,7 @@ impl Import<'_> {
                 let op = if inst.has(halfbyte_isa::ptx::types::Token::To) { Op::Sub } else { Op::Add };
                 self.code.op(op, Type::I64, &[address, start])
             }
-            (Opcode::ISSPACEP, Some(_)) => {
+            (Opcode::ISSPACEP | Opcode::ISSPACEP_WORD, Some(_)) => {
                 let space = named_space(&inst.modifiers).unwrap_or(PtxSpace::Global);
                 let val = self.operand_val(inst, 1);
                 let Some(is_in) = val.and_then(|val| self.is_in(val, space, MAX_STEPS)) else {

@@ -439,10 +439,20 @@ fn bits(width: u32) -> Type {
     }
 }
 
+/// The accesses to a part of a frame variable.
+#[derive(Clone, Copy)]
+struct Cell {
+    /// The size in bytes of the largest access.
+    size: u32,
+    /// The size in bytes of the smallest store, or `u32::MAX` if there is none.
+    stored: u32,
+}
+
 /// Returns the frame variables that are accessed only at constant offsets, without partial
 /// overlaps. The offset and the size in bytes of each accessed part are returned with the variable.
+/// A load may access the low bytes of a part, as compilers load a narrow parameter of a function.
 fn cells(body: &Body) -> Vec<(FrameVar, Vec<(u32, u32)>)> {
-    let mut found: Vec<Option<BTreeMap<u32, u32>>> = body.frame.iter().map(|_| Some(BTreeMap::new())).collect();
+    let mut found: Vec<Option<BTreeMap<u32, Cell>>> = body.frame.iter().map(|_| Some(BTreeMap::new())).collect();
     for inst in &body.insts {
         for operand in &inst.operands {
             match operand {
@@ -455,8 +465,11 @@ fn cells(body: &Body) -> Vec<(FrameVar, Vec<(u32, u32)>)> {
                     }
                     for element in 0..inst.elements() as u32 {
                         let at = offset.cast_unsigned().wrapping_add(element * size);
-                        if of.as_mut().is_some_and(|cells| *cells.entry(at).or_insert(size) != size) {
-                            *of = None;
+                        let Some(cells) = of.as_mut() else { continue };
+                        let cell = cells.entry(at).or_insert(Cell { size, stored: u32::MAX });
+                        cell.size = cell.size.max(size);
+                        if inst.row().mnemonic == "st" {
+                            cell.stored = cell.stored.min(size);
                         }
                     }
                 }
@@ -470,15 +483,16 @@ fn cells(body: &Body) -> Vec<(FrameVar, Vec<(u32, u32)>)> {
             }
         }
     }
-    let apart = |cells: &BTreeMap<u32, u32>| {
-        cells.iter().zip(cells.keys().skip(1)).all(|((at, size), next)| at.saturating_add(*size) <= *next)
+    let apart = |cells: &BTreeMap<u32, Cell>| {
+        cells.values().all(|cell| cell.stored >= cell.size)
+            && cells.iter().zip(cells.keys().skip(1)).all(|((at, cell), next)| at.saturating_add(cell.size) <= *next)
     };
     let all = (0..).zip(&body.frame).zip(found);
     let all = all.filter_map(|((number, variable), cells)| {
         let cells = cells.filter(apart)?;
-        let within = |(at, size): (&u32, &u32)| at.saturating_add(*size) <= variable.bytes();
+        let within = |(at, cell): (&u32, &Cell)| at.saturating_add(cell.size) <= variable.bytes();
         let var = FrameVar { number, space: variable.space };
-        cells.iter().all(within).then(|| (var, cells.into_iter().collect()))
+        cells.iter().all(within).then(|| (var, cells.into_iter().map(|(at, cell)| (at, cell.size)).collect()))
     });
     all.collect()
 }
@@ -538,13 +552,13 @@ fn moves(inst: &Inst, of_cell: &BTreeMap<(u32, u32), Reg>, body: &Body) -> Optio
     let one = |(value, number): (Option<Operand>, u32)| {
         let &cell = of_cell.get(&(address.0, address.1.wrapping_add(number * size)))?;
         let Some(value) = value else { return Some(None) };
-        let cell_bits = 8 * size.max(2);
+        let cell_bits = body.registers.held(cell)?.bits();
         let register = match value {
             Operand::Register(reg) => Some(body.registers.held(reg)?),
             _ => None,
         };
         let width = register.map_or(cell_bits, Type::bits);
-        let is_whole = width == cell_bits && size >= 2;
+        let is_whole = width == cell_bits && 8 * size == cell_bits;
         if is_whole || register.is_none() {
             let (to, from) = match (stores, value) {
                 (true, value) => (cell, value),
@@ -575,7 +589,7 @@ fn moves(inst: &Inst, of_cell: &BTreeMap<(u32, u32), Reg>, body: &Body) -> Optio
             }
             _ => return None,
         };
-        if types[0] == types[1] {
+        if types[0] == types[1] && width == cell_bits {
             return Some(Some(mov(to, Operand::Register(from), bits(width), inst.guard)));
         }
         let words = types.map(Token::Type).into_iter().collect();

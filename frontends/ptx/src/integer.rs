@@ -144,6 +144,10 @@ impl Import<'_> {
                 self.unpack(inst);
                 return true;
             }
+            (MOV_VECTOR, None) => {
+                self.move_elements(inst);
+                return true;
+            }
             _ => return false,
         };
         self.result(inst, value);
@@ -428,6 +432,15 @@ impl Import<'_> {
             .collect();
         let whole = if whole == Type::PTR { Type::I64 } else { whole };
         self.code.op(Op::Concat, whole, &values)
+    }
+
+    fn move_elements(&mut self, inst: &Inst) {
+        let [Operand::Vector(to), Operand::Vector(from)] = inst.operands.as_slice() else { return };
+        let moves: Vec<_> = to.iter().zip(from.iter()).filter_map(|(to, from)| Some((to?, from?))).collect();
+        let values: Vec<Value> = moves.iter().map(|&(_, from)| self.register(from)).collect();
+        for ((to, _), value) in moves.into_iter().zip(values) {
+            self.define(to, value);
+        }
     }
 
     fn unpack(&mut self, inst: &Inst) {

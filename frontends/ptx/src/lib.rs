@@ -356,7 +356,13 @@ fn complete(text: &str, read: Result<ParsedFile, Vec<text::Error>>) -> Result<Pa
 /// similar one.
 fn diagnostics(places: &LineMap<'_>, errors: &[text::Error]) -> Vec<Diagnostic> {
     let diagnostic = |error: &text::Error| {
-        let wrong = Diagnostic::new(places.span(error.at), error.kind.to_string());
+        let span = match error.kind {
+            // These errors are about the whole instruction.
+            text::ErrorKind::Missing { .. } | text::ErrorKind::Call { .. } => places.span(error.at),
+            _ => places.token(error.at),
+        };
+        let mut wrong = Diagnostic::new(span, error.kind.to_string());
+        wrong.help = error.kind.remedy();
         let near = match &error.kind {
             text::ErrorKind::Mnemonic(name) => closest(&name.to_lowercase(), docs::mnemonics()),
             _ => None,

@@ -71,13 +71,37 @@ impl<'t> LineMap<'t> {
         })
     }
 
-    /// Returns the span from `at` to the end of the instruction or of the line.
-    pub(crate) fn span(&self, at: Loc) -> Span {
+    /// Returns the byte position of `at`, and the text from there to the end of the instruction or of the line.
+    fn rest_of_line(&self, at: Loc) -> (usize, &'t str) {
         let line = self.lines().get((at.line as usize).saturating_sub(1)).copied().unwrap_or(self.text.len());
         let start = (line + (at.column as usize).saturating_sub(1)).min(self.text.len());
         let rest = self.text.get(start..).unwrap_or_default();
         let end = rest.find([';', '\n']).unwrap_or(rest.len());
-        let length = rest.get(..end).map_or(0, |text| text.trim_end().len());
+        (start, rest.get(..end).map_or("", str::trim_end))
+    }
+
+    /// Returns the span from `at` to the end of the instruction or of the line.
+    pub(crate) fn span(&self, at: Loc) -> Span {
+        let (start, rest) = self.rest_of_line(at);
+        Span { start: start as u32, end: (start + rest.len()) as u32 }
+    }
+
+    /// Returns the span of the name, modifier, number or other token at `at`. An operand in brackets or braces is one
+    /// token.
+    pub(crate) fn token(&self, at: Loc) -> Span {
+        let (start, rest) = self.rest_of_line(at);
+        let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '%' | ':');
+        let until = |close: char| rest.find(close).map_or(rest.len(), |end| end + 1);
+        let mut chars = rest.chars();
+        let length = match chars.next() {
+            None => 0,
+            Some('{') => until('}'),
+            Some('[') => until(']'),
+            Some('.') => rest.len() - chars.as_str().trim_start_matches(is_name).len(),
+            Some(digit) if digit.is_ascii_digit() => rest.find(|c| !is_name(c) && c != '.').unwrap_or(rest.len()),
+            Some(first) if is_name(first) => rest.find(|c| !is_name(c)).unwrap_or(rest.len()),
+            Some(first) => first.len_utf8(),
+        };
         Span { start: start as u32, end: (start + length) as u32 }
     }
 }

@@ -69,9 +69,9 @@ impl<'r> OutputSelector<'r> {
         }
         kernel.entry.hints = entry.hints.clone();
         // The loops of the compiled kernel differ from the original ones, so a pragma for one loop is
-        // applied to the whole kernel.
-        let mut pragmas: Vec<String> =
-            entry.body.pragmas.iter().map(|pragma| format!(".pragma {};", pragma.text)).collect();
+        // applied to the whole kernel. Other pragmas describe instructions that the compiled kernel lacks.
+        let of_loops = entry.body.pragmas.iter().filter(|pragma| pragma.text.contains("nounroll"));
+        let mut pragmas: Vec<String> = of_loops.map(|pragma| format!(".pragma {};", pragma.text)).collect();
         pragmas.dedup();
         kernel.entry.hints.extend(pragmas);
         PtxOutput { code: KernelCode { words: ptx::PtxKernel { sm, kernel }.into(), ..code }, is_own: false, is_packed }

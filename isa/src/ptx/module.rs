@@ -212,6 +212,9 @@ const OTHERS: [(u16, (u8, u8)); 21] = [
 const VERSIONS: [(u8, u8, u8); 9] =
     [(1, 4, 5), (2, 0, 3), (3, 0, 2), (4, 0, 3), (5, 0, 1), (6, 0, 5), (7, 0, 8), (8, 0, 8), (9, 0, 5)];
 
+/// The newest known version of PTX.
+pub const NEWEST_VERSION: (u8, u8) = (9, 5);
+
 /// Returns `true` if PTX has a version with this number, from 1.4 on.
 pub fn is_version((major, minor): (u8, u8)) -> bool {
     VERSIONS.iter().any(|&(of, low, high)| of == major && (low..=high).contains(&minor))

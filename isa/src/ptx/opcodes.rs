@@ -220,20 +220,21 @@ macro_rules! opcodes {
                     MOV_SPECIAL => m.mov_special();
                     MOV_PACK => m.pack();
                     MOV_UNPACK => m.unpack();
+                    MOV_VECTOR => m.move_elements();
                     MOV_B128 => m.move_pair();
                     MOV_PACK_B128 => m.pack_pair();
                     MOV_UNPACK_B128 => m.unpack_pair();
                     MOV_ADDRESS => m.address_of(true);
                 }
                 memory {
-                    LD_PARAM LD LD_VOLATILE LD_ORDERED LD_ORDERED_B128 LD_MMIO LD_WIDE LD_NC LD_NC_WIDE LDU => m.load();
-                    ST ST_VOLATILE ST_ORDERED ST_ORDERED_B128 ST_MMIO ST_WIDE => m.store();
+                    LD_PARAM LD LD_VOLATILE LD_ORDERED LD_ORDERED_B128 LD_MMIO LD_WIDE LD_ORDERED_WIDE LD_VOLATILE_WIDE LD_NC LD_NC_CACHED LD_NC_WIDE LDU => m.load();
+                    ST ST_VOLATILE ST_ORDERED ST_ORDERED_B128 ST_MMIO ST_WIDE ST_ORDERED_WIDE ST_VOLATILE_WIDE => m.store();
                     ST_PARAM => m.store();
                     ALLOCA => m.allocate(false);
                     ALLOCA_ALIGNED => m.allocate(true);
                     STACKSAVE => m.save_stack();
                     STACKRESTORE => m.restore_stack();
-                    ISSPACEP => m.is_in_space();
+                    ISSPACEP ISSPACEP_WORD => m.is_in_space();
                     CVTA => m.convert_address();
                     CVTA_ADDRESS => m.address_of(false);
                 }
@@ -278,7 +279,7 @@ macro_rules! opcodes {
                     WGMMA_FENCE WGMMA_COMMIT WGMMA_WAIT => {};
                 }
                 hints {
-                    PREFETCH PREFETCH_KEPT PREFETCHU APPLYPRIORITY DISCARD NANOSLEEP PMEVENT GRIDDEPCONTROL MEMBAR FENCE_OF_ORDER FENCE_PROXY FENCE_PROXY_ASYNC => {};
+                    PREFETCH PREFETCH_KEPT PREFETCHU APPLYPRIORITY DISCARD NANOSLEEP PMEVENT PMEVENT_MASK GRIDDEPCONTROL MEMBAR MEMBAR_PROXY FENCE_OF_ORDER FENCE_PROXY FENCE_PROXY_ASYNC => {};
                     CREATEPOLICY CREATEPOLICY_OF => m.no_policy();
                 }
                 scalar_video {

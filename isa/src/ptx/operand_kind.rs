@@ -1,8 +1,10 @@
 //! Kinds and types of the operands of PTX instructions: which operands are valid for a row and its modifiers.
 
+use arrayvec::ArrayVec;
+
 use super::matrix::{MatrixOperand, ProductShape};
 use super::operand::{Base, Callee, FrameVar, Operand, Part, Reg, Vector};
-use super::types::{Space, Token, Type, TypeKind};
+use super::types::{Space, SpecialGroup, Token, Type, TypeKind};
 use crate::row::OperandRole;
 
 /// Maximum number of elements of a memory access.
@@ -86,6 +88,8 @@ pub enum OperandKind {
     Byte,
     /// A 4-bit immediate: the index of a performance event.
     Event,
+    /// An immediate of 16 bits: a set of event numbers.
+    EventMask,
     /// The immediate `cp-size` of `cp.async`: 4, 8 or 16 bytes; only 16 with the cache operator `.cg`.
     CopySize,
     /// The operand `src-size` of `cp.async`, the number of bytes that are read: a 32-bit register,
@@ -282,10 +286,12 @@ impl OperandKind {
                 regs.len() == count && regs.iter().all(|reg| element(reg, Ty::Is(ty)))
             }
             (OperandKind::Elements(ty), Operand::Vector(regs)) => {
+                let found: ArrayVec<Type, MAX_ELEMENTS> = regs.iter().flatten().filter_map(types).collect();
                 elements(words) == regs.len()
                     && regs.len() > 1
                     && agree(regs)
-                    && regs.iter().all(|reg| element(reg, ty))
+                    && (role == OperandRole::Def || found.len() == regs.len())
+                    && vector_type(&found).is_none_or(|found| found != Type::B128 && ty.admits(words, found))
             }
             (OperandKind::Elements(ty), operand) => {
                 let one = if role == OperandRole::Def { OperandKind::Register(ty) } else { OperandKind::Value(ty) };
@@ -331,8 +337,8 @@ impl OperandKind {
             (OperandKind::Special, Operand::Special(special)) => {
                 let (ty, _) = Ty::Named(0).resolve(words);
                 match ty.bits() {
-                    16 => special.is_along_axes(),
-                    bits => bits == special.bits(),
+                    16 => special.is_along_axes() || special.group == SpecialGroup::Grid,
+                    bits => bits == special.bits() || special.group == SpecialGroup::Grid,
                 }
             }
             (OperandKind::Label, Operand::Label(_)) | (OperandKind::Table, Operand::Table(_)) => true,
@@ -349,6 +355,7 @@ impl OperandKind {
             }
             (OperandKind::Byte | OperandKind::BitPosition, &Operand::Number(bits)) => bits < 256,
             (OperandKind::Event, &Operand::Number(bits)) => bits < 16,
+            (OperandKind::EventMask, &Operand::Number(bits)) => bits < 1 << 16,
             (OperandKind::CopySize, &Operand::Number(bits)) => copy_sizes(words).contains(&bits),
             // `src-size` must not exceed `cp-size`, but `cp-size` is another operand. Only the
             // largest valid value is checked here.
@@ -465,6 +472,7 @@ impl OperandKind {
             OperandKind::Special => "a special register".to_owned(),
             OperandKind::Byte => "an 8-bit number".to_owned(),
             OperandKind::Event => "a 4-bit number".to_owned(),
+            OperandKind::EventMask => "a 16-bit number".to_owned(),
             OperandKind::CopySize => match copy_sizes(words) {
                 [only] => format!("the number {only}"),
                 _ => "the number 4, 8 or 16".to_owned(),
@@ -486,6 +494,14 @@ impl OperandKind {
             OperandKind::Arguments => "a register, a number or a `.param` variable for each parameter".to_owned(),
         }
     }
+}
+
+/// Returns the type of a vector of registers: their common type, or the untyped one of the same width. Returns `None` for
+/// an empty vector.
+fn vector_type(found: &[Type]) -> Option<Type> {
+    let first = *found.first()?;
+    let untyped = || Type::ALL.iter().copied().find(|ty| ty.kind() == TypeKind::Bits && ty.bits() == first.bits());
+    if found.iter().all(|&ty| ty == first) { Some(first) } else { untyped() }
 }
 
 /// Returns `true` if the modifiers are those of a load or store of a matrix.
@@ -526,7 +542,7 @@ pub(super) const NO_SELECTOR: u16 = 0o1024;
 /// Returns the type of each part if a value of type `whole` is split into `parts` equal parts.
 pub fn part_of(whole: Type, parts: usize) -> Option<Type> {
     match (whole.bits(), parts) {
-        (32, 4) => Some(Type::B8),
+        (32, 4) | (16, 2) => Some(Type::B8),
         (32, 2) | (64, 4) => Some(Type::B16),
         (64, 2) | (128, 4) => Some(Type::B32),
         (128, 2) => Some(Type::B64),

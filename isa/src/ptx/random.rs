@@ -174,6 +174,7 @@ impl<'a> Draw<'a> {
                 let bits = ty.resolve(&self.words).0.bits();
                 let count = if bits >= 64 && self.one_in(2) { 4 } else { 2 };
                 let part = match bits / count {
+                    8 => Type::B8,
                     16 => Type::B16,
                     32 => Type::B32,
                     _ => Type::B64,
@@ -225,6 +226,7 @@ impl<'a> Draw<'a> {
             OperandKind::BitPosition if self.one_in(2) => Operand::Register(self.register(word)?),
             OperandKind::Byte | OperandKind::BitPosition => Operand::Number((self.next)() & 0xFF),
             OperandKind::Event => Operand::Number((self.next)() & 0xF),
+            OperandKind::EventMask => Operand::Number((self.next)() & 0xFFFF),
             OperandKind::CopySize if self.words.contains(&Token::CacheGlobal) => Operand::Number(16),
             OperandKind::CopySize => Operand::Number(4 << self.below(3)),
             OperandKind::SourceSize if self.one_in(2) => Operand::Register(self.register(word)?),

@@ -275,6 +275,7 @@ impl Row {
             Lo | Hi => matches!(self.mnemonic, "set" | "setp"),
             Abs | Xorsign => matches!(self.mnemonic, "min" | "max"),
             Min | Max => self.mnemonic == "redux" || self.is_scalar_video(),
+            V2 | V4 if self.mnemonic == "mov" => true,
             PlusOne | ShiftRight7 | ShiftRight15 => true,
             Popc => matches!(self.mnemonic, "bar" | "barrier"),
             Global | Const | Local | Param | Shared | SharedCta if self.mnemonic == "cvta" => true,

@@ -38,7 +38,11 @@ pub fn of_launch(special: Special, shape: &Shape, shared_bytes: u64) -> Option<u
         SpecialGroup::Multiprocessors => 1,
         SpecialGroup::SharedSize => shared_bytes.next_multiple_of(SHARED_UNIT),
         SpecialGroup::DynamicSharedSize => shape.shared.into(),
-        SpecialGroup::Multiprocessor | SpecialGroup::Grid | SpecialGroup::Environment(_) => 0,
+        SpecialGroup::Multiprocessor
+        | SpecialGroup::Grid
+        | SpecialGroup::Environment(_)
+        | SpecialGroup::Monitor(_)
+        | SpecialGroup::WideMonitor(_) => 0,
         _ => return None,
     })
 }

@@ -288,7 +288,7 @@ tokens! {
     CacheHint "L2::cache_hint" Prefetch64 "L2::64B" Prefetch128 "L2::128B" Prefetch256 "L2::256B"
     L1 "L1" L2 "L2" L2Unchanged "L2::evict_unchanged" Fractional "fractional" LaunchDependents "launch_dependents" Wait "wait"
     GlobalLevel "gl" Proxy "proxy" Alias "alias" Async "async" SequentiallyConsistent "sc" AcquireRelease "acq_rel"
-    Sync "sync" Arrive "arrive" Red "red" Aligned "aligned" Warp "warp" Popc "popc"
+    Mask "mask" Sync "sync" Arrive "arrive" Red "red" Aligned "aligned" Warp "warp" Popc "popc"
     Up "up" Down "down" Bfly "bfly" All "all" Any "any" Ballot "ballot" Min "min" Max "max" Inc "inc" Dec "dec" Exch "exch" Cas "cas" Noftz "noftz"
     M8n8 "m8n8" M8n8k4 "m8n8k4" M8n8k16 "m8n8k16" M8n8k32 "m8n8k32" M8n8k128 "m8n8k128"
     M16n8k4 "m16n8k4" M16n8k8 "m16n8k8" M16n8k16 "m16n8k16" M16n8k32 "m16n8k32" M16n8k64 "m16n8k64" M16n8k128 "m16n8k128" M16n8k256 "m16n8k256"
@@ -382,6 +382,15 @@ impl Requirements {
         major > least_major || major == least_major && minor > least_minor || sm > least_sm || suffix.is_some()
     }
 
+    /// Returns the PTX version below the later one of both, and the SM version, that are enough for both because `self`
+    /// has an earlier version.
+    fn earlier_with(self, other: Requirements) -> Option<((u8, u8), u16)> {
+        let (version, sm) = self.earlier?;
+        let (of_other, sm_of_other) = other.earlier.unwrap_or((other.version, other.sm));
+        let both = (version.max(of_other), sm.max(sm_of_other));
+        (both.0 < self.version.max(other.version)).then_some(both)
+    }
+
     /// Returns the requirements that are met if both `self` and `other` are met.
     #[must_use]
     pub fn and(self, other: Requirements) -> Requirements {
@@ -390,7 +399,7 @@ impl Requirements {
             sm: self.sm.max(other.sm),
             suffix: self.suffix.max(other.suffix),
             one_family: self.one_family || other.one_family,
-            earlier: self.earlier.or(other.earlier),
+            earlier: self.earlier_with(other).or_else(|| other.earlier_with(self)),
             until: self.until.into_iter().chain(other.until).min(),
             last_sm: self.last_sm.into_iter().chain(other.last_sm).min(),
         }
@@ -439,34 +448,31 @@ enum SpecialClass {
     Wide,
 }
 
-/// Number of environment registers.
-const ENVIRONMENT_REGISTERS: u8 = 32;
-
-/// Name of the environment registers, without their number.
-const ENVIRONMENT: &str = "%envreg";
-
 macro_rules! special_groups {
-    ($($variant:ident $name:literal $sort:ident $doc:literal;)*) => {
+    (
+        single { $($variant:ident $name:literal $sort:ident $doc:literal;)* }
+        numbered { $($family:ident $prefix:literal $suffix:literal $count:literal $family_sort:ident $family_doc:literal;)* }
+    ) => {
         /// The special registers, without their components.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         pub enum SpecialGroup {
             $(#[doc = concat!("`", $name, "`: ", $doc)] $variant,)*
-            /// `%envreg0` to `%envreg31`: the environment registers, which the driver sets at a launch. Registers 1
-            /// and 2 hold the upper and the lower half of the address of the grid workspace in a cooperative launch.
-            /// The other registers are 0.
-            Environment(u8),
+            $(
+                #[doc = concat!("`", $prefix, "0", $suffix, "` and the registers with the next numbers, ", $count, " in all: ", $family_doc)]
+                $family(u8),
+            )*
         }
 
         impl SpecialGroup {
             /// Returns all special registers, in the order of their declaration.
             pub fn all() -> impl Iterator<Item = SpecialGroup> {
-                [$(SpecialGroup::$variant,)*].into_iter().chain((0..ENVIRONMENT_REGISTERS).map(SpecialGroup::Environment))
+                [$(SpecialGroup::$variant,)*].into_iter()$(.chain((0..$count).map(SpecialGroup::$family)))*
             }
 
             const fn sort(self) -> SpecialClass {
                 match self {
                     $(SpecialGroup::$variant => SpecialClass::$sort,)*
-                    SpecialGroup::Environment(_) => SpecialClass::Machine,
+                    $(SpecialGroup::$family(_) => SpecialClass::$family_sort,)*
                 }
             }
 
@@ -474,12 +480,7 @@ macro_rules! special_groups {
             fn from_name(name: &str) -> Option<SpecialGroup> {
                 match name {
                     $($name => Some(SpecialGroup::$variant),)*
-                    _ => {
-                        let number = name.strip_prefix(ENVIRONMENT)?;
-                        let is_canonical = number == "0" || number.starts_with(|first| matches!(first, '1'..='9'));
-                        let number: u8 = number.parse().ok().filter(|_| is_canonical)?;
-                        (number < ENVIRONMENT_REGISTERS).then_some(SpecialGroup::Environment(number))
-                    }
+                    _ => None$(.or_else(|| Some(SpecialGroup::$family(number_in(name, [$prefix, $suffix], $count)?))))*,
                 }
             }
         }
@@ -488,37 +489,51 @@ macro_rules! special_groups {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 match self {
                     $(SpecialGroup::$variant => f.write_str($name),)*
-                    SpecialGroup::Environment(number) => write!(f, "{ENVIRONMENT}{number}"),
+                    $(SpecialGroup::$family(number) => write!(f, "{}{number}{}", $prefix, $suffix),)*
                 }
             }
         }
     };
 }
 
+/// Returns the number between a prefix and a suffix of a name, if it is less than `count` and has no leading zero.
+fn number_in(name: &str, [prefix, suffix]: [&str; 2], count: u8) -> Option<u8> {
+    let digits = name.strip_prefix(prefix)?.strip_suffix(suffix)?;
+    let is_canonical = digits == "0" || digits.starts_with(|first| matches!(first, '1'..='9'));
+    digits.parse().ok().filter(|&number| is_canonical && number < count)
+}
+
 special_groups! {
-    Thread "%tid" Axes "the index of the thread in its block.";
-    BlockSize "%ntid" Axes "the number of threads per block.";
-    Block "%ctaid" Axes "the index of the block.";
-    GridSize "%nctaid" Axes "the number of blocks in the launch.";
-    Lane "%laneid" Place "the index of the thread in its warp. A warp has 32 threads of a block; x varies fastest, then y, then z.";
-    Warp "%warpid" Place "the index of the warp in its block.";
-    Warps "%nwarpid" Place "the number of warps per block.";
-    LanesEqual "%lanemask_eq" Place "the bit of the thread's lane.";
-    LanesBelow "%lanemask_lt" Place "the bits of the lanes below the thread's lane.";
-    LanesUpTo "%lanemask_le" Place "the bits of the thread's lane and of the lanes below it.";
-    LanesAbove "%lanemask_gt" Place "the bits of the lanes above the thread's lane.";
-    LanesFrom "%lanemask_ge" Place "the bits of the thread's lane and of the lanes above it.";
-    Multiprocessor "%smid" Machine "the index of the multiprocessor: 0.";
-    Multiprocessors "%nsmid" Machine "the number of multiprocessors: 1.";
-    Clock "%clock" Machine "the number of instructions that the work item has executed.";
-    ClockHigh "%clock_hi" Machine "the upper half of `%clock64`.";
-    TimeLow "%globaltimer_lo" Machine "the lower half of `%clock64`.";
-    TimeHigh "%globaltimer_hi" Machine "the upper half of `%clock64`.";
-    SharedSize "%total_smem_size" Machine "the number of bytes of shared memory per block, rounded up to a multiple of 128.";
-    DynamicSharedSize "%dynamic_smem_size" Machine "the number of bytes of dynamic shared memory that the launch requests.";
-    Grid "%gridid" Wide "the index of the launch: 0.";
-    Clock64 "%clock64" Wide "the number of instructions that the work item has executed.";
-    Time "%globaltimer" Wide "the same value as `%clock64`.";
+    single {
+        Thread "%tid" Axes "the index of the thread in its block.";
+        BlockSize "%ntid" Axes "the number of threads per block.";
+        Block "%ctaid" Axes "the index of the block.";
+        GridSize "%nctaid" Axes "the number of blocks in the launch.";
+        Lane "%laneid" Place "the index of the thread in its warp. A warp has 32 threads of a block; x varies fastest, then y, then z.";
+        Warp "%warpid" Place "the index of the warp in its block.";
+        Warps "%nwarpid" Place "the number of warps per block.";
+        LanesEqual "%lanemask_eq" Place "the bit of the thread's lane.";
+        LanesBelow "%lanemask_lt" Place "the bits of the lanes below the thread's lane.";
+        LanesUpTo "%lanemask_le" Place "the bits of the thread's lane and of the lanes below it.";
+        LanesAbove "%lanemask_gt" Place "the bits of the lanes above the thread's lane.";
+        LanesFrom "%lanemask_ge" Place "the bits of the thread's lane and of the lanes above it.";
+        Multiprocessor "%smid" Machine "the index of the multiprocessor: 0.";
+        Multiprocessors "%nsmid" Machine "the number of multiprocessors: 1.";
+        Clock "%clock" Machine "the number of instructions that the work item has executed.";
+        ClockHigh "%clock_hi" Machine "the upper half of `%clock64`.";
+        TimeLow "%globaltimer_lo" Machine "the lower half of `%clock64`.";
+        TimeHigh "%globaltimer_hi" Machine "the upper half of `%clock64`.";
+        SharedSize "%total_smem_size" Machine "the number of bytes of shared memory per block, rounded up to a multiple of 128.";
+        DynamicSharedSize "%dynamic_smem_size" Machine "the number of bytes of dynamic shared memory that the launch requests.";
+        Grid "%gridid" Wide "the index of the launch: 0.";
+        Clock64 "%clock64" Wide "the number of instructions that the work item has executed.";
+        Time "%globaltimer" Wide "the same value as `%clock64`.";
+    }
+    numbered {
+        Environment "%envreg" "" 32 Machine "an environment register, which the driver sets at a launch. Registers 1 and 2 hold the upper and the lower half of the address of the grid workspace in a cooperative launch. The other registers are 0.";
+        Monitor "%pm" "" 8 Machine "a counter of the performance monitor, which counts nothing: 0.";
+        WideMonitor "%pm" "_64" 8 Wide "a counter of the performance monitor with 64 bits: 0.";
+    }
 }
 
 impl Special {
@@ -546,11 +561,21 @@ impl Special {
         matches!(self.group.sort(), SpecialClass::Axes | SpecialClass::Place)
     }
 
+    /// Returns the components x, y and z of the special register with this name, such as `%tid`, or `None` if it has only
+    /// one component.
+    pub fn axes(name: &str) -> Option<[Special; 3]> {
+        let group = SpecialGroup::from_name(name).filter(|group| group.sort() == SpecialClass::Axes)?;
+        Some(Axis::ALL.map(|axis| Special { group, axis }))
+    }
+
     /// Returns the special register with this name, such as `%tid.x` or `%laneid`.
     pub fn from_name(name: &str) -> Option<Special> {
         let (group, axis) = name.split_once('.').map_or((name, None), |(group, axis)| (group, Some(axis)));
         let group = SpecialGroup::from_name(group)?;
         let axis = match (group.sort(), axis) {
+            (SpecialClass::Axes, Some("r")) => Axis::X,
+            (SpecialClass::Axes, Some("g")) => Axis::Y,
+            (SpecialClass::Axes, Some("b")) => Axis::Z,
             (SpecialClass::Axes, Some(axis)) => Axis::from_name(axis)?,
             (SpecialClass::Axes, None) | (_, Some(_)) => return None,
             (_, None) => Axis::X,

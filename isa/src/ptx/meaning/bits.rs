@@ -361,6 +361,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         };
         let result = match (words.as_slice(), self.inst.ty(0).bits()) {
             (&[low, high], 64) => [low, high],
+            (&[low, high], 16) => [join(low, high, 8), zero],
             (&[low, high], _) => [join(low, high, 16), zero],
             (&[a, b, c, e], 64) => [join(a, b, 16), join(c, e, 16)],
             (&[a, b, c, e], _) => {
@@ -370,6 +371,19 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
             _ => [zero, zero],
         };
         self.define(result);
+    }
+
+    pub(super) fn move_elements(&mut self) {
+        let inst = self.inst;
+        let [Operand::Vector(to), Operand::Vector(from)] = inst.operands.as_slice() else { return };
+        let zero = [self.d.word(0); 2];
+        let values: ArrayVec<[D::Word; 2], 4> =
+            from.iter().map(|reg| reg.map_or(zero, |reg| self.read.register(self.d, reg))).collect();
+        for (reg, value) in to.iter().zip(values) {
+            if let Some(reg) = reg {
+                self.define_reg(reg, value);
+            }
+        }
     }
 
     /// Returns the two 64-bit halves of a 128-bit operand, low half first.
@@ -433,6 +447,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         };
         let words = match (parts.len(), self.inst.ty(0).bits()) {
             (2, 64) => [low, high, zero, zero],
+            (2, 16) => [low, above(low, 8), zero, zero],
             (2, _) => [low, above(low, 16), zero, zero],
             (_, 64) => [low, above(low, 16), high, above(high, 16)],
             _ => [low, above(low, 8), above(low, 16), above(low, 24)],

@@ -5,6 +5,7 @@ use super::*;
 const INTEGERS: &[Choice] = types!(U8 U16 U32 U64 S8 S16 S32 S64);
 const NEAR_OR_ZERO: ModifierSlot = ModifierSlot::one_of("rounding", words!(Rn Rz));
 const ROUND_INT: ModifierSlot = ModifierSlot::one_of("rounding", words!(Rni Rzi Rmi Rpi));
+const MAYBE_ROUND: ModifierSlot = ModifierSlot::optional("rounding", words!(Rn Rz Rm Rp));
 const MAYBE_ROUND_INT: ModifierSlot = ModifierSlot::optional("rounding", words!(Rni Rzi Rmi Rpi));
 const MUST_RELU: ModifierSlot = ModifierSlot::one_of("clamping", &[since(SM_80, Token::Relu)]);
 const MAYBE_RELU: ModifierSlot = ModifierSlot::optional("clamping", &[since(SM_80, Token::Relu)]);
@@ -20,7 +21,7 @@ const FLOAT_INT: &[OperandRow] = &[def("d", Ty::Within(0)), value("a", Ty::Withi
 const EXACT_INTEGERS: &[Choice] = types!(U8 S8 U16 U32 U64 S16 S32 S64);
 const BF16_INT: &[OperandRow] = &[def("d", T), value("a", S)];
 const INT_BF16: &[OperandRow] = &[def("d", T), reg("a", S)];
-const INT_FLOAT: &[OperandRow] = &[def("d", Ty::Within(0)), reg("a", Ty::Within(1))];
+const INT_FLOAT: &[OperandRow] = &[def("d", Ty::Within(0)), value("a", Ty::Within(1))];
 const FLOAT_FLOAT: &[OperandRow] = &[def("d", Ty::Within(0)), value("a", Ty::Within(1))];
 /// Operands of conversions whose registers must not be wider than their types.
 const EXACT: &[OperandRow] = &[def("d", T), value("a", S)];
@@ -123,7 +124,7 @@ const TO_DOUBLE: &str = "Converts a float exactly to f64. A NaN is quieted and k
                          subnormal operand to a zero of its sign. `.sat` clamps to [0, 1].";
 const DOUBLE_TO_INT: &str = "Rounds an f64 to an integer: to nearest even (`.rni`), toward zero (`.rzi`), down \
     (`.rmi`) or up (`.rpi`). Values out of range saturate. NaN becomes the integer with only the highest bit set.";
-const BETWEEN: &str = "Rounds a half once to the other half format.";
+const BETWEEN: &str = "Rounds a half once to the other half format, to nearest even without a rounding modifier.";
 
 const F64S: &[Choice] = types!(F64);
 const F16: &[Choice] = types!(F16);
@@ -141,6 +142,11 @@ const IN_RANGE: &[[&[Token]; 2]] = &[
     [tokens!(S32), tokens!(U8 U16 S8 S16 S32)],
     [tokens!(S64), tokens!(U8 U16 U32 S8 S16 S32 S64)],
 ];
+
+/// The pairs of a vector size and a type with more than 128 bits together.
+const UP_TO_128: &[[&[Token]; 2]] = &[[&[Token::V4], tokens!(B64 U64 S64 F64)]];
+const ELEMENTS: &[OperandRow] =
+    &[OperandRow::def("d", OperandKind::Elements(T)), OperandRow::used("a", OperandKind::Elements(T))];
 
 convert! {
     CVT_INT "cvt" Compute &[ty(INTEGERS), source_ty(INTEGERS)], INT_INT, Requirements::ALWAYS,
@@ -166,8 +172,8 @@ convert! {
     CVT_F16_F32_LIMITED "cvt" Compute &[NEAR_OR_ZERO, MUST_SATFINITE, ty(F16), source_ty(F32)], FLOAT_FLOAT, LIMITED, NARROW, "cvt.rn.satfinite.f16.f32 %d, %a;";
     CVT_BF16_F32 "cvt" Compute &[NEAR_OR_ZERO, MAYBE_RELU, MAYBE_SATFINITE, ty(BF16S), source_ty(F32)], EXACT, SM_80, NARROW, "cvt.rn.bf16.f32 %d, %a;";
     CVT_BF16_F32_DIRECTED "cvt" Compute &[DIRECTED, ty(BF16S), source_ty(F32)], EXACT, BF16, NARROW, "cvt.rm.bf16.f32 %d, %a;";
-    CVT_BF16_F16 "cvt" Compute &[ROUND, ty(BF16S), source_ty(F16)], EXACT, BF16, BETWEEN, "cvt.rn.bf16.f16 %d, %a;";
-    CVT_F16_BF16 "cvt" Compute &[ROUND, ty(F16), source_ty(BF16S)], EXACT, BF16, BETWEEN, "cvt.rz.f16.bf16 %d, %a;";
+    CVT_BF16_F16 "cvt" Compute &[MAYBE_ROUND, ty(BF16S), source_ty(F16)], EXACT, BF16, BETWEEN, "cvt.rn.bf16.f16 %d, %a;" "cvt.bf16.f16 %d, %a;";
+    CVT_F16_BF16 "cvt" Compute &[MAYBE_ROUND, ty(F16), source_ty(BF16S)], EXACT, BF16, BETWEEN, "cvt.rz.f16.bf16 %d, %a;" "cvt.f16.bf16 %d, %a;";
     CVT_BF16_BF16 "cvt" Compute &[MAYBE_ROUND_INT, ty(BF16S), source_ty(BF16S)], EXACT, BF16, SAME, "cvt.rni.bf16.bf16 %d, %a;";
     CVT_F64_INT "cvt" Compute &[ROUND, SAT, ty(F64S), source_ty(INTEGERS)], FLOAT_INT, Requirements::ALWAYS, TO_FLOAT, "cvt.rn.f64.s64 %d, %a;";
     CVT_INT_F64 "cvt" Compute &[ROUND_INT, SAT, ty(INTEGERS), source_ty(F64S)], INT_FLOAT, Requirements::ALWAYS, DOUBLE_TO_INT, "cvt.rzi.s32.f64 %d, %a;";
@@ -203,15 +209,17 @@ convert! {
     MOV_SPECIAL "mov" Address &[ty(types!(B16 U16 B32 U32 S32 B64 U64 S64))], &[def("d", T), OperandRow::used("a", OperandKind::Special)], Requirements::ALWAYS,
         "Reads a special register, such as the index of the thread or the size of the block. If the type is narrower, \
         the result is the low bits. docs/ptx.md lists the values of the registers that describe the hardware.", "mov.u32 %d, %tid.x;" "mov.u32 %d, %laneid;" "mov.u64 %d, %clock64;";
-    MOV_PACK "mov" Move &[ty(types!(B32 B64))], &[def("d", T), OperandRow::used("a", OperandKind::Parts(T))], Requirements::ALWAYS,
+    MOV_PACK "mov" Move &[ty(types!(B16 B32 B64))], &[def("d", T), OperandRow::used("a", OperandKind::Parts(T))], Requirements::ALWAYS,
         "Packs two or four parts into a word, the first one lowest.", "mov.b32 %d, {%a, %b};";
-    MOV_UNPACK "mov" Move &[ty(types!(B32 B64))], &[OperandRow::def("d", OperandKind::Parts(T)), value("a", T)], Requirements::ALWAYS,
-        "Takes a word exclusions into two parts or four, the first one lowest.", "mov.b32 {%d, _}, %a;";
+    MOV_UNPACK "mov" Move &[ty(types!(B16 B32 B64))], &[OperandRow::def("d", OperandKind::Parts(T)), value("a", T)], Requirements::ALWAYS,
+        "Splits a word into two or four parts, the first one lowest.", "mov.b32 {%d, _}, %a;";
+    MOV_VECTOR exclusions UP_TO_128 "mov" Move &[ModifierSlot::one_of("elements", words!(V2 V4)), ty(types!(B16 B32 B64 U16 U32 U64 S16 S32 S64 F32 F64))], ELEMENTS, Requirements::ALWAYS,
+        "Copies a vector. The vector `%tid` and other vectors of indices have the element `.w` 0.", "mov.v2.f32 {%d, %e}, {%a, %b};" "mov.v4.u32 {%d, %e, %f, _}, {%a, %b, %c, %a};";
     MOV_B128 "mov" Move &[ty(BITS_128)], REGS_1, Requirements::ALWAYS, "Copies a 128-bit value.", "mov.b128 %d, %a;";
     MOV_PACK_B128 "mov" Move &[ty(BITS_128)], &[def("d", T), OperandRow::used("a", OperandKind::Parts(T))], Requirements::ALWAYS,
         "Packs two or four parts into a 128-bit value, the first one lowest.", "mov.b128 %d, {%a, %b};" "mov.b128 %d, {%a, %b, %c, %e};";
     MOV_UNPACK_B128 "mov" Move &[ty(BITS_128)], &[OperandRow::def("d", OperandKind::Parts(T)), reg("a", T)], Requirements::ALWAYS,
-        "Takes a value of 128 bits exclusions, the lowest part first.", "mov.b128 {%d, %e}, %a;" "mov.b128 {%d, _}, %a;";
+        "Splits a 128-bit value into two or four parts, the first one lowest.", "mov.b128 {%d, %e}, %a;" "mov.b128 {%d, _}, %a;";
     MOV_ADDRESS "mov" Address &[ty(types!(B64 U64 S64 B32 U32 S32))], &[def("d", T), OperandRow::used("a", OperandKind::Variable)], Requirements::ALWAYS,
         "Computes the address of a variable of the module in its state space, plus a constant offset in bytes.", "mov.u64 %d, g0;" "mov.u64 %d, c0+4;";
 }

@@ -68,6 +68,8 @@ controls! {
         "Suspends the thread for at most twice the given number of nanoseconds.", "nanosleep.u32 20;";
     PMEVENT "pmevent" &[], &[OperandRow::used("a", OperandKind::Event)], Requirements::ALWAYS,
         "Triggers a performance monitor event.", "pmevent 1;";
+    PMEVENT_MASK "pmevent" &[ModifierSlot::one_of("kind", words!(Mask))], &[OperandRow::used("a", OperandKind::EventMask)], Requirements::ALWAYS,
+        "Triggers the performance monitor events whose bits are set.", "pmevent.mask 3;";
     GRIDDEPCONTROL "griddepcontrol" &[GRID], &[], GRIDS,
         "Lets the grids that depend on this one start, or waits for the grids that this one depends on. halfbyte \
          launches each grid alone, so this does nothing.", "griddepcontrol.wait;";
@@ -75,6 +77,7 @@ controls! {
     FENCE_OF_ORDER "fence" &[FENCE, SCOPE], &[], Requirements::ALWAYS, ORDER, "fence.acq_rel.gpu;";
     FENCE_PROXY "fence" &[ModifierSlot::one_of("proxy", words!(Proxy)), ModifierSlot::one_of("kind", words!(Alias)) ], &[], PROXIES, PROXY_DOC, "fence.proxy.alias;";
     FENCE_PROXY_ASYNC "fence" &[ModifierSlot::one_of("proxy", words!(Proxy)), ModifierSlot::one_of("kind", words!(Async)), ModifierSlot::optional("space", words!(Global SharedCta))], &[], ASYNC_PROXIES, PROXY_DOC, "fence.proxy.async.global;";
+    MEMBAR_PROXY "membar" &[ModifierSlot::one_of("proxy", words!(Proxy)), ModifierSlot::one_of("kind", &[since(PROXIES, Token::Alias), since(ASYNC_PROXIES, Token::Async)])], &[], Requirements::ALWAYS, PROXY_DOC, "membar.proxy.alias;";
     CREATEPOLICY "createpolicy" &[FRACTIONAL, CHOSEN, OTHERS, B64], &[POLICY], POLICIES,
         "Creates an L2 cache policy. In halfbyte its value is zero, because a policy changes no result.", "createpolicy.fractional.L2::evict_last.b64 %d;";
     CREATEPOLICY_OF "createpolicy" &[FRACTIONAL, CHOSEN, OTHERS, B64], &[POLICY, OperandRow::used("f", OperandKind::Fraction)], POLICIES,

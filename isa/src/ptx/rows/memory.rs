@@ -118,7 +118,11 @@ const SCOPE_128: ModifierSlot = ModifierSlot::one_of(
     &[word(Token::Cta), since(CLUSTERS, Token::Cluster), word(Token::Gpu), since(BYTES_16_OF_SYSTEM, Token::Sys)],
 );
 const MMIO: ModifierSlot = ModifierSlot::one_of("device", &[since(DEVICES, Token::Mmio)]);
-const RELAXED: ModifierSlot = ModifierSlot::one_of("order", words!(Relaxed));
+const DEVICE_LOAD_ORDER: ModifierSlot =
+    ModifierSlot::one_of("order", &[word(Token::Relaxed), since(DEVICE_ORDERS, Token::Acquire)]);
+const DEVICE_STORE_ORDER: ModifierSlot =
+    ModifierSlot::one_of("order", &[word(Token::Relaxed), since(DEVICE_ORDERS, Token::Release)]);
+const DEVICE_ORDERS: Requirements = Requirements::new(9, 3, 75);
 const OF_SYSTEM: ModifierSlot = ModifierSlot::one_of("scope", words!(Sys));
 
 const LOAD_CACHE: ModifierSlot = ModifierSlot::optional(
@@ -160,6 +164,7 @@ const EVICTION: ModifierSlot = ModifierSlot::optional(
         since(LEVELS, Token::L1NoAllocate),
     ],
 );
+const READ_CACHE: ModifierSlot = ModifierSlot::one_of("cache", words!(CacheAll CacheGlobal Streaming));
 const SECOND_EVICTION: ModifierSlot = ModifierSlot::optional("L2 eviction", words!(L2Normal L2First L2Last));
 const HINT: ModifierSlot = ModifierSlot::optional("hint", &[since(POLICIES, Token::CacheHint)]);
 const PREFETCH: ModifierSlot = ModifierSlot::optional(
@@ -241,7 +246,7 @@ macro_rules! memory {
 const ANY: Requirements = Requirements::ALWAYS;
 
 memory! {
-    LD_PARAM "ld" Memory &[PARAM, ELEMENTS, ty(ALL_WORDS)], UP_TO_16, &[TO, ADDRESS], ANY,
+    LD_PARAM "ld" Memory &[WEAK, PARAM, ELEMENTS, ty(ALL_WORDS)], UP_TO_16, &[TO, ADDRESS], ANY,
         PARAMETER, "ld.param.u64 %d, [p0];" "ld.param.v4.u8 {%d, %e, %f, _}, [p0+4];";
     LD "ld" Memory &[WEAK, LOAD_SPACE, LOAD_CACHE, HINT, PREFETCH, ELEMENTS, ty(ALL_WORDS)], UP_TO_16_LEVELS, &[TO, ADDRESS, POLICY], ANY,
         LOAD, "ld.global.b32 %d, [%a+16];" "ld.const.u8 %d, [c0+3];" "ld.global.v2.u8 {%d, %e}, [%a];" "ld.global.cg.b32 %d, [%a];" "ld.global.b128 %d, [%a];";
@@ -251,10 +256,16 @@ memory! {
         ORDERED, "ld.acquire.gpu.global.u32 %d, [%a];";
     LD_ORDERED_B128 "ld" Memory &[LOAD_ORDER, SCOPE_128, ORDERED_SPACE, EVICTION, HINT, PREFETCH, ty(BITS_128)], LEVELS_OF_GLOBAL, &[TO, ADDRESS, POLICY], ANY,
         ORDERED, "ld.relaxed.gpu.global.b128 %d, [%a];";
-    LD_MMIO "ld" Memory &[MMIO, RELAXED, OF_SYSTEM, GLOBAL_IF_ANY, ty(SYSTEM_WORDS)], &[], &[TO, ADDRESS], ANY,
+    LD_MMIO "ld" Memory &[MMIO, DEVICE_LOAD_ORDER, OF_SYSTEM, GLOBAL_IF_ANY, ty(SYSTEM_WORDS)], &[], &[TO, ADDRESS], ANY,
         ORDERED, "ld.mmio.relaxed.sys.global.u32 %d, [%a];";
-    LD_WIDE "ld" Memory &[WEAK, GLOBAL, EVICTION, SECOND_EVICTION, HINT, PREFETCH, WIDE_ELEMENTS, ty(WIDE_WORDS)], ALL_32, &[TO, ADDRESS, POLICY], BYTES_32,
+    LD_WIDE "ld" Memory &[WEAK, GLOBAL_IF_ANY, EVICTION, SECOND_EVICTION, HINT, PREFETCH, WIDE_ELEMENTS, ty(WIDE_WORDS)], ALL_32, &[TO, ADDRESS, POLICY], BYTES_32,
         LOAD, "ld.global.v4.b64 {%d, %e, %f, _}, [%a];";
+    LD_ORDERED_WIDE "ld" Memory &[LOAD_ORDER, SCOPE, GLOBAL_IF_ANY, EVICTION, SECOND_EVICTION, HINT, PREFETCH, WIDE_ELEMENTS, ty(WIDE_WORDS)], ALL_32, &[TO, ADDRESS, POLICY], BYTES_32,
+        ORDERED, "ld.acquire.gpu.global.v4.b64 {%d, %e, %f, _}, [%a];";
+    LD_VOLATILE_WIDE "ld" Memory &[VOLATILE, GLOBAL_IF_ANY, PREFETCH, WIDE_ELEMENTS, ty(WIDE_WORDS)], ALL_32, &[TO, ADDRESS], BYTES_32,
+        ORDERED, "ld.volatile.global.v4.b64 {%d, %e, %f, _}, [%a];";
+    LD_NC_CACHED "ld" Memory &[GLOBAL, READ_CACHE, READ_ONLY, HINT, PREFETCH, ELEMENTS, ty(ALL_WORDS)], UP_TO_16, &[TO, ADDRESS, POLICY], ANY,
+        READ, "ld.global.ca.nc.b32 %d, [%a];";
     LD_NC "ld" Memory &[GLOBAL, READ_ONLY, EVICTION, HINT, PREFETCH, ELEMENTS, ty(ALL_WORDS)], UP_TO_16, &[TO, ADDRESS, POLICY], ANY,
         READ, "ld.global.nc.b32 %d, [%a];" "ld.global.nc.v4.b32 {%d, %e, %f, %g}, [%a];";
     LD_NC_WIDE "ld" Memory &[GLOBAL, READ_ONLY, EVICTION, SECOND_EVICTION, HINT, PREFETCH, WIDE_ELEMENTS, ty(WIDE_WORDS)], ALL_32, &[TO, ADDRESS, POLICY], BYTES_32,
@@ -269,11 +280,15 @@ memory! {
         STORED_ORDERED, "st.release.gpu.global.u32 [%a], %b;";
     ST_ORDERED_B128 "st" Memory &[STORE_ORDER, SCOPE_128, ORDERED_SPACE, EVICTION, HINT, ty(BITS_128)], LEVELS_OF_GLOBAL, &[ADDRESS, FROM, POLICY], ANY,
         STORED_ORDERED, "st.relaxed.gpu.global.b128 [%a], %b;";
-    ST_MMIO "st" Memory &[MMIO, RELAXED, OF_SYSTEM, GLOBAL_IF_ANY, ty(SYSTEM_WORDS)], &[], &[ADDRESS, FROM], ANY,
+    ST_MMIO "st" Memory &[MMIO, DEVICE_STORE_ORDER, OF_SYSTEM, GLOBAL_IF_ANY, ty(SYSTEM_WORDS)], &[], &[ADDRESS, FROM], ANY,
         STORED_ORDERED, "st.mmio.relaxed.sys.global.u32 [%a], %b;";
-    ST_WIDE "st" Memory &[WEAK, GLOBAL, EVICTION, SECOND_EVICTION, HINT, WIDE_ELEMENTS, ty(WIDE_WORDS)], ALL_32, &[ADDRESS, FROM, POLICY], BYTES_32,
+    ST_WIDE "st" Memory &[WEAK, GLOBAL_IF_ANY, EVICTION, SECOND_EVICTION, HINT, WIDE_ELEMENTS, ty(WIDE_WORDS)], ALL_32, &[ADDRESS, FROM, POLICY], BYTES_32,
         STORE, "st.global.v4.b64 [%a], {%b, %c, %e, %f};";
-    ST_PARAM "st" Memory &[PARAM, ELEMENTS, ty(ALL_WORDS)], UP_TO_16, &[OperandRow::used("a", OperandKind::CallMemory), FROM], ANY,
+    ST_ORDERED_WIDE "st" Memory &[STORE_ORDER, SCOPE, GLOBAL_IF_ANY, EVICTION, SECOND_EVICTION, HINT, WIDE_ELEMENTS, ty(WIDE_WORDS)], ALL_32, &[ADDRESS, FROM, POLICY], BYTES_32,
+        STORED_ORDERED, "st.release.gpu.global.v4.b64 [%a], {%b, %c, %e, %f};";
+    ST_VOLATILE_WIDE "st" Memory &[VOLATILE, GLOBAL_IF_ANY, WIDE_ELEMENTS, ty(WIDE_WORDS)], ALL_32, &[ADDRESS, FROM], BYTES_32,
+        STORED_ORDERED, "st.volatile.global.v4.b64 [%a], {%b, %c, %e, %f};";
+    ST_PARAM "st" Memory &[WEAK, PARAM, ELEMENTS, ty(ALL_WORDS)], UP_TO_16, &[OperandRow::used("a", OperandKind::CallMemory), FROM], ANY,
         "Stores an argument of a call or a result of a function.", "st.param.b32 [v0+4], %b;";
     ALLOCA "alloca" Memory &[ty(types!(U32 U64))], &[], &[def("d", T), value("a", T)], STACK,
         ALLOCATED, "alloca.u64 %d, %a;";
@@ -285,7 +300,9 @@ memory! {
         "Restores a saved stack pointer, which frees the memory allocated since.", "stackrestore.u64 %a;";
     ISSPACEP "isspacep" Address &[ASKED_SPACE], &[], &[def("p", PRED), value("a", Ty::Is(Type::U64))], ANY,
         "Tests whether a generic address is in the named state space.", "isspacep.global %p, %a;";
-    CVTA "cvta" Address &[ModifierSlot::optional("direction", words!(To)), SPACE, ty(types!(U64))], &[], REGS_1, ANY,
+    ISSPACEP_WORD "isspacep" Address &[ASKED_SPACE], &[], &[def("p", PRED), reg("a", Ty::Is(Type::U32))], ANY,
+        "Tests whether a generic address is in the named state space. The upper half of the address is 0.", "isspacep.shared %p, %a;";
+    CVTA "cvta" Address &[ModifierSlot::optional("direction", words!(To)), SPACE, ty(types!(U64))], &[], &[def("d", T), value("a", T)], ANY,
         CONVERTED, "cvta.to.global.u64 %d, %a;";
     CVTA_ADDRESS "cvta" Address &[SPACE, ty(types!(U64))], &[], &[def("d", T), OperandRow::used("a", OperandKind::Variable)], ANY,
         CONVERTED, "cvta.const.u64 %d, c0;";

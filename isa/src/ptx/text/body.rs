@@ -4,7 +4,7 @@ use super::error::{Error, ErrorKind, Verdict};
 use super::lexer::Token;
 use super::names::Names;
 use super::reader::{MAX_PARAM_ALIGN, Reader};
-use super::{ParsedFile, RejectedKernel, SourceLocation};
+use super::{ParsedFile, RejectedKernel, SourceLocation, unsupported};
 use crate::object::Loc;
 use crate::ptx::inst::Inst;
 use crate::ptx::module::{
@@ -106,7 +106,7 @@ impl<'a> Reader<'a> {
                     blocks = if word == "reqntid" { BlockLimit::Exactly(counts) } else { BlockLimit::AtMost(counts) };
                 }
                 // These directives are hints for the assembler and do not change results.
-                "minnctapersm" | "maxnctapersm" | "maxnreg" => {
+                "minnctapersm" | "maxnctapersm" | "maxnreg" | "local_maxnreg" | "minperctamemory" => {
                     self.bump()?;
                     hints.push(format!(".{word} {}", self.count()?));
                 }
@@ -226,6 +226,7 @@ impl<'a> Reader<'a> {
                     self.bump()?;
                     align = Some(self.power_of_two(MAX_PARAM_ALIGN)?);
                 }
+                "texref" | "samplerref" | "surfref" => return Err(self.error(unsupported::directive(word))),
                 "ptr" if pointer.is_none() && ty.is_some() => pointer = Some(self.pointer_target()?),
                 _ if ty.is_none() => ty = Some(self.ty()?),
                 _ => break,
@@ -315,7 +316,9 @@ impl<'a> Reader<'a> {
                 let mut labels = Vec::new();
                 loop {
                     let at = self.ahead.at;
-                    labels.push(names.label(self.name("a label")?, at));
+                    let name = self.name("a label")?;
+                    self.refuse_range("labels")?;
+                    labels.push(names.label(name, at));
                     if !self.accept(',')? {
                         break Targets::Labels(labels);
                     }
@@ -400,6 +403,7 @@ impl<'a> Reader<'a> {
         loop {
             let at = self.ahead.at;
             let name = self.name("the name of a variable")?;
+            self.refuse_range("variables")?;
             let mut count = lanes;
             while self.accept('[')? {
                 count = Some(count.unwrap_or(1).saturating_mul(self.count()?));
@@ -424,12 +428,22 @@ impl<'a> Reader<'a> {
         Ok(lanes)
     }
 
+    /// Fails at the vector size of a register's type.
+    pub(super) fn refuse_vector_register(&self) -> Result<(), Error> {
+        match self.ahead.token {
+            Token::Dotted("v2" | "v4") => Err(self.error(ErrorKind::Unsupported("a vector register".to_owned()))),
+            _ => Ok(()),
+        }
+    }
+
     /// Parses register declarations: `.reg .b32 %r<80>, %a;`.
     fn registers(&mut self, names: &mut Names<'a>) -> Result<(), Error> {
         self.bump()?;
-        if let Token::Dotted("v2" | "v4") = self.ahead.token {
-            return Err(self.error(ErrorKind::Unsupported("a vector register".to_owned())));
+        if self.ahead.token == Token::Dotted("align") {
+            self.bump()?;
+            self.power_of_two(u32::MAX)?;
         }
+        self.refuse_vector_register()?;
         let at = self.ahead.at;
         let ty = self.type_of_register()?;
         if !ty.is_of_registers() {

@@ -44,10 +44,7 @@ impl<'a> Reader<'a> {
     pub(super) fn constant(&mut self) -> Result<Literal<'a>, Error> {
         let at = self.ahead.at;
         let Term { plain, value } = self.conditional(0)?;
-        let found = || Error {
-            at,
-            kind: ErrorKind::Expression("floating-point literals are not allowed in constant expressions"),
-        };
+        let found = || Error { at, kind: float_expression() };
         match (plain, value) {
             (Some(plain), _) => Ok(plain),
             (None, Some(value)) => Ok(Literal::Computed(value)),
@@ -58,7 +55,7 @@ impl<'a> Reader<'a> {
     /// Returns `true` if the next token starts a constant.
     pub(super) fn is_constant(&self) -> bool {
         match self.ahead.token {
-            Token::Number(_) | Token::Name(WARP_SIZE) | Token::Punct('(' | '~') => true,
+            Token::Number(_) | Token::Name(WARP_SIZE) | Token::Punct('(' | '~' | '+') => true,
             Token::Punct('-') => !matches!(self.following(), Some(Token::Name(name)) if name != WARP_SIZE),
             Token::Punct('!') => self.lexer.next_byte().is_some_and(|b| b.is_ascii_digit() || b == b'('),
             _ => false,
@@ -139,6 +136,10 @@ impl<'a> Reader<'a> {
                 };
                 Ok(Term { plain, value: value.map(|of| Integer64 { bits: of.bits.wrapping_neg(), ..of }) })
             }
+            Token::Punct('+') => {
+                self.bump()?;
+                self.unary(depth + 1)
+            }
             Token::Punct('~') => {
                 self.bump()?;
                 let of = self.unary(depth + 1)?;
@@ -186,10 +187,12 @@ impl<'a> Reader<'a> {
 
     /// Returns the value of a subexpression, or an error for a floating-point literal.
     fn whole(&self, term: Term<'a>) -> Result<Integer64, Error> {
-        let wrong =
-            || self.error(ErrorKind::Expression("floating-point literals are not allowed in constant expressions"));
-        term.value.ok_or_else(wrong)
+        term.value.ok_or_else(|| self.error(float_expression()))
     }
+}
+
+fn float_expression() -> ErrorKind {
+    ErrorKind::Expression("floating-point literals are not allowed in constant expressions")
 }
 
 fn computed<'a>(value: Integer64) -> Term<'a> {

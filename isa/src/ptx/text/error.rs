@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use crate::object::Loc;
-use crate::ptx::module::{MAX_REGISTERS, TargetName};
+use crate::ptx::module::{MAX_REGISTERS, NEWEST_VERSION, TargetName};
 use crate::ptx::types::{Requirements, Space, Special, Type};
 
 /// A parse error with its location in the PTX text.
@@ -37,6 +37,9 @@ pub enum ErrorKind {
     /// A PTX feature that is not supported.
     #[error("{0} is not supported")]
     Unsupported(String),
+    /// A PTX feature that SM 90 or a later SM introduced, and that is not supported.
+    #[error("{0} is not supported")]
+    UnsupportedOfNewer(String),
     /// No instruction has this mnemonic, or no variant of the instruction matches.
     #[error("unknown instruction `{0}`")]
     Mnemonic(String),
@@ -60,7 +63,7 @@ pub enum ErrorKind {
     #[error("there is no target `{0}`")]
     Target(TargetName),
     /// PTX has no version with this number, or halfbyte does not know it.
-    #[error("PTX {}.{} is not a known version; the known versions are 1.4 to 9.5", .0.0, .0.1)]
+    #[error("PTX {}.{} is not a known version; the known versions are 1.4 to {}.{}", .0.0, .0.1, NEWEST_VERSION.0, NEWEST_VERSION.1)]
     UnknownVersion((u8, u8)),
     /// A special register is used as an operand of an instruction that cannot read it.
     #[error("`{special}` cannot be an operand of `{mnemonic}`; read it with `mov` first")]
@@ -193,11 +196,33 @@ pub enum Verdict {
 }
 
 impl ErrorKind {
+    /// Returns a change of the text that may avoid the error, as an imperative sentence.
+    pub fn remedy(&self) -> Option<String> {
+        match self {
+            ErrorKind::UnsupportedOfNewer(_) => {
+                Some("compile the kernel for sm_80, whose code does not need this feature".to_owned())
+            }
+            ErrorKind::Version { needs, .. } | ErrorKind::EarlyVersion { needs, .. } => {
+                Some(format!("change `.version` to {}.{}", needs.0, needs.1))
+            }
+            ErrorKind::UnknownVersion(version) if *version > NEWEST_VERSION => {
+                Some(format!("compile the kernel for PTX {}.{}", NEWEST_VERSION.0, NEWEST_VERSION.1))
+            }
+            _ => None,
+        }
+    }
+
     /// Returns the classification of a PTX text that has this error.
     pub fn verdict(&self) -> Verdict {
         match self {
-            ErrorKind::Unsupported(_) => Verdict::Unsupported,
-            ErrorKind::Registers | ErrorKind::Variables(Space::Global) => Verdict::TooLarge,
+            ErrorKind::Unsupported(_) | ErrorKind::UnsupportedOfNewer(_) => Verdict::Unsupported,
+            // `ptxas` emulates an instruction of earlier SMs.
+            ErrorKind::Missing { needs, target, .. }
+                if needs.suffix.is_none() && needs.last_sm.is_some_and(|last| target.sm > last) =>
+            {
+                Verdict::Unsupported
+            }
+            ErrorKind::Registers | ErrorKind::Variables(_) => Verdict::TooLarge,
             _ => Verdict::Wrong,
         }
     }

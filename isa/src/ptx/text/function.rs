@@ -7,7 +7,7 @@ use super::error::{Error, ErrorKind, Verdict};
 use super::lexer::Token;
 use super::names::Names;
 use super::reader::{MAX_PARAM_ALIGN, Reader};
-use super::{ParsedFile, RejectedKernel, SourceLocation};
+use super::{ParsedFile, RejectedKernel, SourceLocation, unsupported};
 use crate::object::Loc;
 use crate::ptx::module::{
     Body, Builtin, Formal, FormalLocation, FrameVariable, Function, FunctionCode, Functions, Linkage, Prototype,
@@ -48,6 +48,9 @@ impl<'a> Reader<'a> {
         self.bump()?;
         let mut head =
             Head { prototype: Prototype::default(), names: Names::default(), results: Vec::new(), params: Vec::new() };
+        if self.ahead.token == Token::Dotted("attribute") {
+            self.attribute()?;
+        }
         if self.accept('(')? {
             self.formals(&mut head, false)?;
         }
@@ -66,6 +69,10 @@ impl<'a> Reader<'a> {
                 // The directive after a declaration without a `;`.
                 "visible" | "weak" | "extern" | "common" | "entry" | "func" | "global" | "const" | "local"
                 | "shared" => break,
+                "local_maxnreg" => {
+                    self.bump()?;
+                    self.number()?;
+                }
                 _ => self.debug_directive(word)?,
             }
         }
@@ -182,6 +189,7 @@ impl<'a> Reader<'a> {
             _ => return Err(self.expected("`.param` or `.reg`")),
         };
         self.bump()?;
+        self.refuse_vector_register()?;
         let (mut ty, mut align) = (None, None);
         while let Token::Dotted(word) = self.ahead.token {
             match word {
@@ -242,8 +250,11 @@ impl<'a> Reader<'a> {
         if self.accept('(')? {
             prototype.params = self.unnamed()?;
         }
-        while let Token::Dotted("noreturn") = self.ahead.token {
-            self.bump()?;
+        while let Token::Dotted(word) = self.ahead.token {
+            match word {
+                "noreturn" => self.bump()?,
+                _ => return Err(self.error(unsupported::directive(word))),
+            }
         }
         Ok(prototype)
     }

@@ -19,7 +19,7 @@ use crate::ptx::module::{Symbol, Targets};
 use crate::ptx::operand::{Address, Base, Callee, Operand, Part, Reg};
 use crate::ptx::row::MAX_MODIFIERS;
 use crate::ptx::row::{Lanes, OperandKind, OperandRole, OperandRow, Ty, elements, named_space, part_of};
-use crate::ptx::types::{Space, Token, Type, TypeKind};
+use crate::ptx::types::{Space, Special, Token, Type, TypeKind};
 use crate::ptx::{Opcode, Vector};
 
 /// The opcodes of each mnemonic, sorted by mnemonic. The opcodes of one mnemonic have the order of [`Opcode::ALL`].
@@ -74,7 +74,7 @@ impl<'a> Reader<'a> {
         let not = self.accept('!')?;
         let at = self.ahead.at;
         let name = self.name("a predicate")?;
-        let reg = names.register(name).ok_or_else(|| Error { at, kind: ErrorKind::Name(name.to_owned()) })?;
+        let reg = names.register(name).ok_or_else(|| Error { at, kind: unknown_name(name) })?;
         if names.registers.ty(reg).is_none_or(|ty| ty.bits() != 1) {
             let found = format!("`{name}`");
             return Err(Error { at, kind: ErrorKind::Expected { expected: "a predicate", found } });
@@ -105,9 +105,10 @@ impl<'a> Reader<'a> {
             flushes: self.target.sm < FIRST_WITH_SUBNORMALS,
         };
         while let Some((word, at)) = self.word()? {
-            if let Some(kind) = unsupported::word(mnemonic, word) {
+            if let Some(kind) = unsupported::word(mnemonic, &parts.words, word) {
                 return Err(Error { at, kind });
             }
+            let word = self.parameter_space(word, at)?;
             let token = Token::from_text(word).filter(|_| !parts.words.is_full());
             let Some(token) = token else {
                 let kind = ErrorKind::UnknownWord { mnemonic: (*mnemonic).to_owned(), word: word.to_owned() };
@@ -144,6 +145,19 @@ impl<'a> Reader<'a> {
         let inst = parts.choose(opcodes, guard, names)?;
         self.expect(';', "`;`")?;
         Ok(inst)
+    }
+
+    /// Returns `param` for the name `param::entry` or `param::func` of a state space, and any other word unchanged.
+    fn parameter_space<'w>(&self, word: &'w str, at: Loc) -> Result<&'w str, Error> {
+        let needs = (8, 3);
+        match word {
+            "param::entry" | "param::func" if self.version < needs => {
+                let what = word.to_owned();
+                Err(Error { at, kind: ErrorKind::Version { what, needs, version: self.version } })
+            }
+            "param::entry" | "param::func" => Ok("param"),
+            word => Ok(word),
+        }
     }
 
     /// Parses the operands of a call, `(results), f, (arguments), targets`, and returns them in
@@ -219,6 +233,12 @@ impl<'a> Reader<'a> {
                 }
                 _ => {
                     let name = self.name("a register or a `.param` variable")?;
+                    if name == "_" {
+                        return Err(Error {
+                            at,
+                            kind: ErrorKind::Unsupported("an ignored result of a call".to_owned()),
+                        });
+                    }
                     match (names.register(name), names.frame_variable(name)) {
                         (Some(reg), _) => Operand::Register(reg),
                         (None, Some(var)) if var.space == Space::Param => Operand::Frame { var, offset: 0 },
@@ -489,6 +509,16 @@ impl<'a> Parts<'a> {
                 Operand::Register(names.negation(reg)?)
             }
             (&Raw::Sum(reg, number), _) => Operand::Register(names.sum(reg, number)?),
+            (Raw::Operand(Operand::Vector(regs)), OperandKind::Elements(ty) | OperandKind::Parts(ty))
+                if o.role == OperandRole::Use
+                    && ty.resolve(&self.words).0 != Type::B128
+                    && regs.iter().any(|reg| reg.is_none()) =>
+            {
+                return Err(ErrorKind::Unsupported("`_` in a vector that is read".to_owned()));
+            }
+            (Raw::Number(_), OperandKind::Elements(_)) if self.mnemonic == "mov" => {
+                return Err(ErrorKind::Unsupported("a number for a vector".to_owned()));
+            }
             (Raw::Operand(operand), _) => operand.clone(),
             (
                 Raw::Number(literal),
@@ -516,6 +546,7 @@ impl<'a> Parts<'a> {
                 | OperandKind::LineSize
                 | OperandKind::Flag,
             ) => Operand::Number(literal.within(Type::U8)?),
+            (Raw::Number(literal), OperandKind::EventMask) => Operand::Number(literal.within(Type::U16)?),
             (Raw::Number(literal), OperandKind::Sign) => Operand::Number(literal.within(Type::S8)?),
             (Raw::Number(literal), OperandKind::Count) => Operand::Number(literal.within(Type::U32)?),
             // A `_` as the result of `atom` discards the old value of the memory.
@@ -542,9 +573,18 @@ impl<'a> Parts<'a> {
                 let selector = selector(suffix, lanes).ok_or_else(wrong)?;
                 if selector == default { Operand::Register(reg) } else { Operand::Lanes { reg, digits: selector } }
             }
-            (&Raw::Name(name), _) if name != "_" => {
-                return Err(unsupported::name(name).unwrap_or_else(|| ErrorKind::Name(name.to_owned())));
+            (&Raw::Name(name), OperandKind::Elements(ty))
+                if self.mnemonic == "mov" && elements(&self.words) == 4 && Special::axes(name).is_some() =>
+            {
+                if ty.resolve(&self.words).0.bits() != 32 {
+                    return Err(ErrorKind::Unsupported(format!("`{name}` as a vector of another type")));
+                }
+                let [x, y, z] = Special::axes(name).ok_or_else(|| unknown_name(name))?;
+                let [x, y, z] = [names.holding_special(x)?, names.holding_special(y)?, names.holding_special(z)?];
+                let w = names.register_for_immediate(Type::U32, 0)?;
+                Operand::Vector([x, y, z, w].map(Some).into_iter().collect())
             }
+            (&Raw::Name(name), _) if name != "_" => return Err(unknown_name(name)),
             (Raw::Number(number), OperandKind::Register(ty))
                 if o.role == OperandRole::Use && ty.resolve(&self.words).0 == Type::Pred && self.mnemonic != "cp" =>
             {
@@ -593,6 +633,11 @@ fn memory_at(operand: &Operand) -> Option<Address> {
         Operand::Frame { var, offset } => Address { base: Base::Frame(var), offset },
         _ => return None,
     })
+}
+
+/// Returns the error for a name that is not defined.
+fn unknown_name(name: &str) -> ErrorKind {
+    unsupported::name(name).unwrap_or_else(|| ErrorKind::Name(name.to_owned()))
 }
 
 fn has_offset(operand: &Operand) -> bool {

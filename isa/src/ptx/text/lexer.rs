@@ -156,6 +156,8 @@ impl<'a> Lexer<'a> {
                 [b'\n', ..] => self.newline(),
                 [b' ' | b'\t' | b'\r', ..] => self.advance(1),
                 [b'/', b'/', ..] => self.skip_line(),
+                // A line marker of the C preprocessor: `# 5 "k.cu"`.
+                [b'#', ..] if self.column == 1 => self.skip_line(),
                 [b'/', b'*', ..] => self.skip_comment()?,
                 _ => return Ok(()),
             }

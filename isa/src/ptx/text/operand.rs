@@ -8,6 +8,7 @@ use super::names::Names;
 use super::number::Literal;
 use super::reader::Reader;
 use super::unsupported;
+use crate::object::Loc;
 use crate::ptx::Vector;
 use crate::ptx::operand::{Address, Base, Operand, Part, Reg};
 use crate::ptx::types::{Special, Type};
@@ -82,7 +83,7 @@ impl<'a> Reader<'a> {
                         None => Raw::Address(name, address_of(base, self.offset()?)),
                     },
                     (None, Some(function)) => Raw::Address(name, Operand::Function(function)),
-                    (None, None) => return self.after_name(name),
+                    (None, None) => return self.after_name(name, at),
                 })
             }
             _ => Err(self.expected("an operand")),
@@ -125,18 +126,24 @@ impl<'a> Reader<'a> {
     }
 
     /// Parses a special register, or another name whose meaning depends on the kind of operand.
-    fn after_name(&mut self, name: &'a str) -> Result<Raw<'a>, Error> {
+    fn after_name(&mut self, name: &'a str, at: Loc) -> Result<Raw<'a>, Error> {
         let Lexeme::Dotted(component) = self.ahead.token else {
-            return Ok(Special::from_name(name).map_or(Raw::Name(name), |of| Raw::Operand(Operand::Special(of))));
+            return match Special::from_name(name) {
+                Some(of) => Ok(Raw::Operand(Operand::Special(of))),
+                None if self.ahead.token == Lexeme::Punct('+') => {
+                    Err(Error { at, kind: ErrorKind::Name(name.to_owned()) })
+                }
+                None => Ok(Raw::Name(name)),
+            };
         };
-        if component == "w" && Special::from_name(&format!("{name}.x")).is_some() {
+        if matches!(component, "w" | "a") && Special::from_name(&format!("{name}.x")).is_some() {
             // The component `.w` of a special register always reads zero.
             self.bump()?;
             return Ok(Raw::Operand(Operand::Number(0)));
         }
         let full = format!("{name}.{component}");
-        let unknown = |full| unsupported::name(name).unwrap_or(ErrorKind::Name(full));
-        let special = Special::from_name(&full).ok_or_else(|| self.error(unknown(full)))?;
+        let unknown = |full| Error { at, kind: unsupported::name(name).unwrap_or(ErrorKind::Name(full)) };
+        let special = Special::from_name(&full).ok_or_else(|| unknown(full))?;
         self.bump()?;
         Ok(Raw::Operand(Operand::Special(special)))
     }
@@ -226,6 +233,9 @@ impl<'a> Reader<'a> {
             (_, Err(_)) => return Err(Error { at, kind: out_of_range(offset) }),
         };
         self.expect(']', "`+` or `]`")?;
+        if self.ahead.token == Lexeme::Dotted("unified") {
+            return Err(self.error(ErrorKind::Unsupported("a cache operation (`.unified`)".to_owned())));
+        }
         Ok(Raw::Operand(Operand::Memory(address)))
     }
 

@@ -354,15 +354,14 @@ impl<'a> Reader<'a> {
         self.version = version;
         self.bump()?;
         self.directive("target", "`.target`")?;
-        let target = match self.ahead.token {
-            // The virtual architecture `compute_90` has the features of `sm_90`.
-            Token::Name(name) => {
-                let number = name.strip_prefix("sm_").or_else(|| name.strip_prefix("compute_"));
-                number.and_then(TargetName::from_number)
-            }
-            _ => None,
+        let name = match self.ahead.token {
+            Token::Name(name) => name,
+            _ => "",
         };
-        let target = target.ok_or_else(|| self.expected("a target such as `sm_90`"))?;
+        // The virtual architecture `compute_90` has the features of `sm_90`.
+        let number = name.strip_prefix("sm_").or_else(|| name.strip_prefix("compute_"));
+        let target =
+            number.and_then(TargetName::from_number).ok_or_else(|| self.expected("a target such as `sm_90`"))?;
         let needs = target.first_version().ok_or_else(|| self.error(ErrorKind::Target(target)))?;
         if version < needs {
             return Err(self.error(ErrorKind::EarlyVersion { target, needs, version }));
@@ -376,6 +375,7 @@ impl<'a> Reader<'a> {
                 // textures matter only to textures.
                 "debug" | "texmode_unified" | "texmode_independent" => {}
                 "map_f64_to_f32" if target.sm < 13 => {}
+                option if option == name => {}
                 option => {
                     let found = format!("`{option}`");
                     return Err(Error {
@@ -454,8 +454,19 @@ impl<'a> Reader<'a> {
         }
         match self.ahead.token {
             Token::Dotted("shared") => self.shared_variables(true, None).or_else(|error| self.recover_variable(error)),
+            // No kernel launches a kernel of another file, so the declaration has no use.
+            Token::Dotted("entry") => {
+                while !matches!(self.ahead.token, Token::Punct(';' | '{' | '}') | Token::End) {
+                    self.bump()?;
+                }
+                self.expect(';', "`;`")
+            }
             Token::Dotted("global" | "const") => {
                 while let Token::Dotted(word) = self.ahead.token {
+                    if word == "attribute" {
+                        self.attribute()?;
+                        continue;
+                    }
                     self.bump()?;
                     if word == "align" {
                         self.power_of_two(MAX_ALIGN)?;
@@ -549,6 +560,11 @@ impl<'a> Reader<'a> {
                 Ok(())
             }
             "pragma" => self.pragma().map(drop),
+            "loc_intermediate" => {
+                self.bump()?;
+                self.lexer.skip_line();
+                self.bump()
+            }
             "section" => {
                 while !matches!(self.ahead.token, Token::Punct('{') | Token::End) {
                     self.bump()?;
@@ -559,6 +575,14 @@ impl<'a> Reader<'a> {
                 self.expect('}', "`}`")
             }
             _ => Err(self.error(unsupported::directive(word))),
+        }
+    }
+
+    /// Fails at the count of a numbered range, such as `<3>` in `a<3>`.
+    pub(super) fn refuse_range(&self, of: &str) -> Result<(), Error> {
+        match self.ahead.token {
+            Token::Punct('<') => Err(self.error(ErrorKind::Unsupported(format!("a numbered range of {of}")))),
+            _ => Ok(()),
         }
     }
 
@@ -598,7 +622,11 @@ impl<'a> Reader<'a> {
         let range = ErrorKind::Range { number: text.to_owned(), ty: format!("a power of two up to {most}") };
         let range = self.error(range);
         let number = self.number()?;
-        if number.is_power_of_two() && number <= most { Ok(number) } else { Err(range) }
+        match number.is_power_of_two() {
+            true if number <= most => Ok(number),
+            true => Err(Error { kind: ErrorKind::Unsupported(format!("an alignment of {number} bytes")), ..range }),
+            false => Err(range),
+        }
     }
 
     /// Consumes a modifier such as `.b32`, if one is next.

@@ -64,6 +64,7 @@ impl<'a> Reader<'a> {
         loop {
             let at = self.ahead.at;
             let name = self.name("the name of a variable")?;
+            self.refuse_range("variables")?;
             let (count, Contents { bytes, addresses }) = match self.contents(space, (ty, lanes), at) {
                 Ok(contents) => contents,
                 Err(error) => {
@@ -95,23 +96,26 @@ impl<'a> Reader<'a> {
     /// a size start at the same address, after those of fixed size.
     pub(super) fn shared_variables(&mut self, is_extern: bool, mut names: Option<&mut Names<'a>>) -> Result<(), Error> {
         self.bump()?;
-        let (mut ty, mut align) = (None, None);
+        let (mut ty, mut align, mut lanes) = (None, None, None);
         while let Token::Dotted(word) = self.ahead.token {
             match word {
                 "align" if align.is_none() => {
                     self.bump()?;
                     align = Some(self.power_of_two(MAX_ALIGN)?);
                 }
+                "v2" | "v4" if lanes.is_none() => lanes = Some(self.lanes()?),
                 _ if ty.is_some() => break,
                 _ => ty = Some(self.ty()?),
             }
         }
         let Some(ty) = ty.filter(|ty| ty.bits() >= 8) else { return Err(self.expected("a type")) };
+        let align = align.or(lanes.map(|lanes| lanes * ty.bits() / 8));
         loop {
             let at = self.ahead.at;
             let name = self.name("the name of a variable")?;
+            self.refuse_range("variables")?;
             let size = ty.bits() / 8;
-            let mut count = None;
+            let mut count = lanes;
             let mut is_open = false;
             while self.accept('[')? {
                 if self.ahead.token == Token::Punct(']') {
@@ -174,20 +178,32 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Parses the attribute `.attribute(.managed)`. The engines have one memory, so it changes nothing.
-    fn attribute(&mut self) -> Result<(), Error> {
+    /// Parses the attributes `.attribute(.managed)` or `.attribute(.unified(1, 2))`. The engines have one memory, so they
+    /// change nothing.
+    pub(super) fn attribute(&mut self) -> Result<(), Error> {
         let (needs, version) = ((4, 0), self.version);
         if version < needs {
             return Err(self.error(ErrorKind::Version { what: "attribute".to_owned(), needs, version }));
         }
         self.bump()?;
         self.expect('(', "`(`")?;
-        match self.ahead.token {
-            Token::Dotted("managed") => self.bump()?,
-            Token::Dotted(word) => return Err(self.error(unsupported::directive(word))),
-            _ => return Err(self.expected("`.managed`")),
+        loop {
+            match self.ahead.token {
+                Token::Dotted("managed") => self.bump()?,
+                Token::Dotted("unified") => {
+                    self.bump()?;
+                    self.expect('(', "`(`")?;
+                    self.number()?;
+                    self.expect(',', "`,`")?;
+                    self.number()?;
+                    self.expect(')', "`)`")?;
+                }
+                _ => return Err(self.expected("`.managed` or `.unified`")),
+            }
+            if !self.accept(',')? {
+                return self.expect(')', "`,` or `)`");
+            }
         }
-        self.expect(')', "`)`")
     }
 
     /// Parses the dimensions and the initialiser of a variable, and returns its number of elements.
@@ -305,7 +321,11 @@ impl<'a> Reader<'a> {
             return Ok(());
         }
         let at = self.ahead.at;
-        let bits = self.constant()?.bits(ty).map_err(|kind| Error { at, kind })?;
+        let value = self.constant()?;
+        if self.ahead.token == Token::Punct('(') {
+            return Err(Error { at, kind: ErrorKind::Unsupported("a byte of an address".to_owned()) });
+        }
+        let bits = value.bits(ty).map_err(|kind| Error { at, kind })?;
         contents.bytes.extend(bits.to_le_bytes().iter().take((ty.bits() / 8) as usize));
         Ok(())
     }

@@ -93,7 +93,8 @@ fn of_errors(errors: &[Error]) -> Failure {
         Verdict::Unsupported => FailureKind::Unsupported,
         Verdict::TooLarge => FailureKind::Limit,
     };
-    Failure::new(kind, error.kind.to_string()).at(error.at)
+    let remedy = error.kind.remedy().map_or_else(String::new, |remedy| format!("; {remedy}"));
+    Failure::new(kind, format!("{}{remedy}", error.kind)).at(error.at)
 }
 
 /// Fails if the text's `.target` does not exist, lacks an instruction that the text uses, or does
