@@ -92,8 +92,11 @@ fn runs_directly(body: &str, result: &str) {
     let path = folder.path().join("k.ptx");
     std::fs::write(&path, format!("{MODERN}{}", on_word("", body))).unwrap();
     let path = path.to_str().unwrap();
-    let called = halfbyte(&["run", path, "--target", "ptx", "--grid", "1", "--block", "1", "--arg", "x=[5]"]);
-    assert_eq!((called.code, called.out.trim()), (0, result), "{body}: {}", called.err);
+    for more in [&["--engine", "jit"][..], &["--engine", "interp"], &["--races"]] {
+        let run = ["run", path, "--target", "ptx", "--grid", "1", "--block", "1", "--arg", "x=[5]"];
+        let called = halfbyte(&[&run[..], more].concat());
+        assert_eq!((called.code, called.out.trim()), (0, result), "{body}: {}", called.err);
+    }
 }
 
 #[test]
@@ -103,6 +106,22 @@ fn registers_of_the_machine_that_hold_nothing() {
     }
     runs_directly("mov.u64 %d2, %pm3_64;\ncvt.u32.u64 %r2, %d2;", "x=[0]");
     runs_directly("mov.u32 %r2, %gridid;", "x=[0]");
+}
+
+/// Reserved shared memory follows the variables of the kernel, and is zero at the start.
+#[test]
+fn reserved_shared_memory() {
+    let sizes = "mov.u32 %r3, %reserved_smem_offset_begin;\nmov.u32 %r4, %reserved_smem_offset_end;\nsub.u32 %r4, %r4, %r3;\n\
+                 mov.u32 %r5, %reserved_smem_offset_cap;\nsub.u32 %r2, %r4, %r5;";
+    runs_directly(sizes, "x=[0]");
+    let stored = ".shared .b32 own;\nmov.u32 %r3, %reserved_smem_offset_1;\nst.shared.b32 [own], 7;\nld.shared.b32 %r4, [%r3+8];\n\
+                  st.shared.b32 [%r3+8], %r1;\nld.shared.b32 %r5, [%r3+8];\nld.shared.b32 %r6, [own];\n\
+                  mad.lo.u32 %r5, %r5, 100, %r6;\nadd.u32 %r2, %r5, %r4;";
+    runs_directly(stored, "x=[507]");
+    runs_directly(&stored.replace("_offset_1", "_offset_0"), "x=[507]");
+    let total = ".shared .b32 own;\nmov.u32 %r3, %reserved_smem_offset_begin;\nst.shared.b32 [own], %r3;\n\
+                 mov.u32 %r2, %total_smem_size;";
+    runs_directly(total, "x=[128]");
 }
 
 #[test]

@@ -29,7 +29,6 @@ const UNSUPPORTED: &[(&str, &str, &str)] = &[
     ("sm_120a", "neg.s8x4 %r0, %r1;", ".s8x4"),
     ("sm_80", "createpolicy.range.global.L2::evict_last.L2::evict_first.b64 %d0, [%d1], %r0, %r1;", ".range"),
     ("sm_80", "ld.global.b32 %r0, [%d0].unified;", ".unified"),
-    ("sm_80", "mov.u32 %r0, %reserved_smem_offset_1;", "%reserved_smem_offset_1"),
     ("sm_90", "mapa.u64 %d0, %d1, %r2;", "mapa"),
     ("sm_90", "barrier.cluster.arrive;", ".cluster"),
     ("sm_80", "mbarrier.init.shared.b64 [%d0], 1;", "mbarrier"),

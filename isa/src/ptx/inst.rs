@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 use super::Opcode;
 use super::operand::{Operand, Reg};
 use super::row::{self, Carry, MAX_MODIFIERS, OperandKind, OperandRole, OperandRow, Row};
-use super::types::{Requirements, Token, Type};
+use super::types::{Requirements, Special, Token, Type};
 
 /// A PTX instruction: the opcode selects the row, and the other fields hold the modifiers and
 /// operands that the row describes.
@@ -154,7 +154,15 @@ impl Inst {
 
     /// Returns the target requirements of the instruction.
     pub fn since(&self) -> Requirements {
-        self.row().since(&self.modifiers)
+        self.specials().map(Special::since).fold(self.row().since(&self.modifiers), Requirements::and)
+    }
+
+    /// Returns the special registers that the instruction reads.
+    pub fn specials(&self) -> impl Iterator<Item = Special> {
+        self.operands.iter().filter_map(|operand| match *operand {
+            Operand::Special(special) => Some(special),
+            _ => None,
+        })
     }
 
     /// Returns `true` if modifiers, guard and operands match the row of the opcode. `types` returns

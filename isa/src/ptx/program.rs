@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use crate::ptx::meaning::{WarpInst, strength};
 use crate::ptx::module::{Body, Builtin, Entry, Function, FunctionCode, Kernel, Targets};
 use crate::ptx::operand::Label;
-use crate::ptx::types::{Space, Type};
+use crate::ptx::types::{Space, Special, Type};
 use crate::ptx::{Inst, Opcode, Operand};
 use halfbyte_abi::cooperative::post_dominators;
 
@@ -32,6 +32,8 @@ pub struct Program<'a> {
     /// The reachable functions, by their indices in the module.
     functions: BTreeMap<u32, Callable<'a>>,
     is_of_groups: bool,
+    /// `true` if the kernel addresses the reserved shared memory.
+    pub has_reserved_memory: bool,
     /// The warp-level instructions, by their instruction number in the program.
     pub collectives: BTreeMap<usize, WarpInst>,
 }
@@ -182,7 +184,10 @@ impl<'a> Program<'a> {
         let meets = |inst: &Inst| inst.is_collective() || strength(inst).is_some();
         let is_shared =
             |&number: &u32| entry.variables.get(number as usize).is_some_and(|of| of.space == Space::Shared);
-        let is_of_groups = entry.used_variables().iter().any(is_shared)
+        let reads_reserved = |inst: &Inst| inst.specials().any(Special::is_of_reserved_memory);
+        let has_reserved_memory = entry.reached_bodies().flat_map(|body| &body.insts).any(reads_reserved);
+        let is_of_groups = has_reserved_memory
+            || entry.used_variables().iter().any(is_shared)
             || entry.reached_bodies().flat_map(|body| &body.insts).any(meets);
         let codes = functions.values().filter_map(|function| match function {
             Callable::Code(code, _) => Some(code),
@@ -193,7 +198,7 @@ impl<'a> Program<'a> {
             insts.map(|(number, inst)| (number, WarpInst::new(inst, target.sm))).collect::<Vec<_>>()
         };
         let collectives = [&kernel].into_iter().chain(codes).flat_map(of_code).collect();
-        Program { entry, kernel, functions, is_of_groups, collectives }
+        Program { entry, kernel, functions, is_of_groups, has_reserved_memory, collectives }
     }
 
     /// Returns `true` if the items of a group must run together: they synchronise, use shared

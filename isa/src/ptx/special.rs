@@ -27,16 +27,49 @@ pub fn holds_workspace(special: Special) -> bool {
     matches!(special.group, SpecialGroup::Environment(1 | 2))
 }
 
+/// Size in bytes of the shared memory that the system reserves in each block.
+const RESERVED_BYTES: u64 = 1 << 10;
+
+/// Offset in bytes of the part of the reserved shared memory that cooperative groups use.
+const GROUPS_OFFSET: u64 = 64;
+
+/// The shared memory of a block.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct SharedMemory {
+    /// Size in bytes of the variables and of the dynamic memory.
+    pub used: u64,
+    /// `true` if the reserved memory follows, which the kernel addresses by special registers. On a
+    /// GPU, the reserved memory comes first.
+    pub has_reserved: bool,
+}
+
+impl SharedMemory {
+    /// Returns the start of the reserved memory in bytes.
+    pub fn reserved_start(self) -> u64 {
+        self.used.next_multiple_of(SHARED_UNIT)
+    }
+
+    /// Returns the size in bytes of the memory that a block can address.
+    pub fn bytes(self) -> u64 {
+        if self.has_reserved { self.reserved_start() + RESERVED_BYTES } else { self.used }
+    }
+}
+
 /// Returns the value of a special register that is constant throughout a launch, or `None` for any
-/// other register. `shared_bytes` is the size of a block's shared memory. The launch is not cooperative.
-pub fn of_launch(special: Special, shape: &Shape, shared_bytes: u64) -> Option<u64> {
+/// other register. `shared` is a block's shared memory. The launch is not cooperative.
+pub fn of_launch(special: Special, shape: &Shape, shared: SharedMemory) -> Option<u64> {
     let axis = |of: [u32; 3]| special.axis.of(of).into();
     Some(match special.group {
         SpecialGroup::BlockSize => axis(shape.block),
         SpecialGroup::GridSize => axis(shape.grid),
         SpecialGroup::Warps => shape.block.into_iter().product::<u32>().div_ceil(SUBGROUP).into(),
         SpecialGroup::Multiprocessors => 1,
-        SpecialGroup::SharedSize => shared_bytes.next_multiple_of(SHARED_UNIT),
+        SpecialGroup::SharedSize | SpecialGroup::ReservedSharedStart | SpecialGroup::ReservedShared(0) => {
+            shared.reserved_start()
+        }
+        SpecialGroup::ReservedShared(_) => shared.reserved_start() + GROUPS_OFFSET,
+        SpecialGroup::ReservedSharedEnd => shared.reserved_start() + RESERVED_BYTES,
+        SpecialGroup::ReservedSharedSize => RESERVED_BYTES,
         SpecialGroup::DynamicSharedSize => shape.shared.into(),
         SpecialGroup::Multiprocessor
         | SpecialGroup::Grid

@@ -528,9 +528,13 @@ special_groups! {
         Grid "%gridid" Wide "the index of the launch: 0.";
         Clock64 "%clock64" Wide "the number of instructions that the work item has executed.";
         Time "%globaltimer" Wide "the same value as `%clock64`.";
+        ReservedSharedStart "%reserved_smem_offset_begin" Machine "the start of the reserved shared memory.";
+        ReservedSharedEnd "%reserved_smem_offset_end" Machine "the end of the reserved shared memory.";
+        ReservedSharedSize "%reserved_smem_offset_cap" Machine "the size of the reserved shared memory in bytes: 1024.";
     }
     numbered {
         Environment "%envreg" "" 32 Machine "an environment register, which the driver sets at a launch. Registers 1 and 2 hold the upper and the lower half of the address of the grid workspace in a cooperative launch. The other registers are 0.";
+        ReservedShared "%reserved_smem_offset_" "" 2 Machine "the start of a part of the reserved shared memory. Part 0 is for the system, and part 1 for cooperative groups.";
         Monitor "%pm" "" 8 Machine "a counter of the performance monitor, which counts nothing: 0.";
         WideMonitor "%pm" "_64" 8 Wide "a counter of the performance monitor with 64 bits: 0.";
     }
@@ -549,6 +553,22 @@ impl Special {
     /// Returns the width of the special register in bits.
     pub fn bits(self) -> u32 {
         if self.group.sort() == SpecialClass::Wide { 64 } else { 32 }
+    }
+
+    /// Returns the target requirements of the special register.
+    pub const fn since(self) -> Requirements {
+        if self.is_of_reserved_memory() { Requirements::new(7, 6, 75) } else { Requirements::ALWAYS }
+    }
+
+    /// Returns `true` if the value is an address or size of reserved shared memory.
+    pub const fn is_of_reserved_memory(self) -> bool {
+        matches!(
+            self.group,
+            SpecialGroup::ReservedSharedStart
+                | SpecialGroup::ReservedSharedEnd
+                | SpecialGroup::ReservedSharedSize
+                | SpecialGroup::ReservedShared(_)
+        )
     }
 
     /// Returns `true` if the register has a component for each axis.

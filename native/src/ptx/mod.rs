@@ -18,7 +18,7 @@ use std::sync::{Arc, OnceLock};
 use halfbyte_abi::Stats;
 use halfbyte_isa::ptx::module::{self, LOCAL_START};
 use halfbyte_isa::ptx::program::PlacedVariables;
-use halfbyte_isa::ptx::special;
+use halfbyte_isa::ptx::special::{self, SharedMemory};
 use halfbyte_isa::ptx::types::{Special, SpecialGroup};
 use smallvec::SmallVec;
 
@@ -65,14 +65,18 @@ impl Jit {
             return None;
         }
         let size = order.shape.block.into_iter().product::<u32>().max(1);
-        let shared_bytes = if plan.is_of_groups { plan.shared_bytes + order.shape.shared as usize } else { 0 };
-        *memory.constants() = constants(plan, given, order, shared_bytes as u64);
+        let shared = match plan.is_of_groups {
+            true => SharedMemory {
+                used: plan.shared_bytes + u64::from(order.shape.shared),
+                has_reserved: plan.has_reserved_memory,
+            },
+            false => SharedMemory::default(),
+        };
+        *memory.constants() = constants(plan, given, order, shared);
         let is_of_block = |special: &Special| matches!(special.group, SpecialGroup::BlockSize | SpecialGroup::Warps);
         let sizes = (plan.launch_start..).step_by(4).zip(&plan.launch).filter(|(_, special)| is_of_block(special));
         let sizes: SmallVec<[(u32, u32); 4]> = sizes
-            .filter_map(|(offset, &special)| {
-                Some((offset, special::of_launch(special, &order.shape, shared_bytes as u64)? as u32))
-            })
+            .filter_map(|(offset, &special)| Some((offset, special::of_launch(special, &order.shape, shared)? as u32)))
             .collect();
         let insts = Insts { plan, entry, variables: Variables::At(given.variables), places: given.offsets };
         let kernel = Kernel {
@@ -81,7 +85,7 @@ impl Jit {
             sizes: &sizes,
             specials: &plan.specials,
             groups: plan.is_of_groups.then_some(size),
-            shared_bytes,
+            shared_bytes: shared.bytes() as usize,
             scratch_bytes: plan.frame_bytes as usize,
             scratch_start: LOCAL_START,
         };
@@ -104,14 +108,14 @@ impl Jit {
 }
 
 /// Constant bank 0: parameters where they lie in their memory, and behind them what the launch says.
-fn constants(plan: &Plan, given: Given<'_>, order: &LaunchOptions<'_>, shared_bytes: u64) -> Vec<u8> {
+fn constants(plan: &Plan, given: Given<'_>, order: &LaunchOptions<'_>, shared: SharedMemory) -> Vec<u8> {
     let mut bytes = vec![0; plan.launch_start as usize];
     for (param, &place) in given.params.iter().zip(given.offsets) {
         let places = bytes.iter_mut().skip(place as usize);
         places.zip(param).for_each(|(place, byte)| *place = *byte);
     }
     for &register in &plan.launch {
-        let value = special::of_launch(register, &order.shape, shared_bytes).unwrap_or(0);
+        let value = special::of_launch(register, &order.shape, shared).unwrap_or(0);
         bytes.extend((value as u32).to_le_bytes());
     }
     bytes

@@ -35,7 +35,9 @@ pub(super) struct Plan {
     pub places: Vec<u32>,
     pub frame_bytes: u32,
     /// Bytes of shared memory that the kernel declares.
-    pub shared_bytes: usize,
+    pub shared_bytes: u64,
+    /// Whether the kernel addresses the reserved shared memory.
+    pub has_reserved_memory: bool,
     /// What computes the number of an item.
     pub numbers: Numbers,
     /// The registers by place that are read.
@@ -89,7 +91,8 @@ impl Plan {
             types: program.kernel.types,
             places: program.kernel.places,
             frame_bytes: program.kernel.frame_bytes,
-            shared_bytes: entry.shared_layout().bytes as usize,
+            shared_bytes: entry.shared_layout().bytes.into(),
+            has_reserved_memory: program.has_reserved_memory,
             leads,
             numbers,
             specials,

@@ -15,6 +15,7 @@ use super::stack::Stack;
 use crate::group::{self, Runner, Stop};
 use halfbyte_abi::Work;
 use halfbyte_isa::ptx::program::Program;
+use halfbyte_isa::ptx::special::SharedMemory;
 use halfbyte_isa::trap::{Access, ConflictingAccess, Fault, Halt, Space, TrapKind};
 
 /// A thread and its private state, kept while other threads run.
@@ -195,12 +196,13 @@ pub(super) fn resident_bytes(program: &Program<'_>, shape: &Shape, is_watched: b
     let (registers, frame) = (program.kernel.types.len() as u64, u64::from(program.kernel.frame_bytes));
     let per_register = if is_watched { WATCHED_REGISTER_BYTES } else { size_of::<u64>() as u64 };
     let thread = size_of::<SuspendedThread<'_>>() as u64 + registers * per_register + frame;
-    u64::from(block_size(shape)) * thread + shared_bytes(program, shape) as u64
+    u64::from(block_size(shape)) * thread + shared_memory(program, shape).bytes()
 }
 
-/// Returns the size of the shared memory of a block in bytes.
-fn shared_bytes(program: &Program<'_>, shape: &Shape) -> usize {
-    program.entry.shared_layout().bytes as usize + shape.shared as usize
+/// Returns the sizes of the shared memory of a block.
+fn shared_memory(program: &Program<'_>, shape: &Shape) -> SharedMemory {
+    let used = u64::from(program.entry.shared_layout().bytes) + u64::from(shape.shared);
+    SharedMemory { used, has_reserved: program.has_reserved_memory }
 }
 
 /// Size in bytes of a register whose undefined bits are tracked.
@@ -221,7 +223,8 @@ pub(super) fn run_blocks(
 ) -> Result<ItemStats, (u32, Halt)> {
     let size = block_size(shape);
     let (start, first, items) = (blocks.start, blocks.start * size, blocks.len() as u32 * size);
-    let shared_bytes = shared_bytes(program, shape);
+    memory.block_memory = shared_memory(program, shape);
+    let shared_bytes = memory.block_memory.bytes() as usize;
     memory.shared.clear();
     memory.shared.resize(shared_bytes, 0);
     let shared = blocks.clone().map(|block| vec![0; if block == start { 0 } else { shared_bytes }]).collect();

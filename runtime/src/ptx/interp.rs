@@ -167,7 +167,7 @@ impl Reader<Concrete> for View<'_> {
                 let [[x, y, z], [nx, ny, _]] = [place.local, shape.block];
                 match special::of_thread(domain, group, x + nx * (y + ny * z)) {
                     Some(word) => [word, 0],
-                    None => words(special::of_launch(special, shape, self.memory.shared.len() as u64).unwrap_or(0)),
+                    None => words(special::of_launch(special, shape, self.memory.block_memory).unwrap_or(0)),
                 }
             }
         }

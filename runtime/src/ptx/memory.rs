@@ -7,6 +7,7 @@ use halfbyte_abi::cooperative::{self, AccessInfo, RaceDetector, Schedule, Shared
 use halfbyte_abi::{Alias, Direction, buffer_base, buffer_of, buffer_slot};
 use halfbyte_isa::ptx::meaning::{CONST_SPACE, LOCAL_WINDOW, Location, PARAM_WINDOW, SHARED_WINDOW, WINDOW_BYTES};
 use halfbyte_isa::ptx::program::PlacedVariables;
+use halfbyte_isa::ptx::special::SharedMemory;
 use halfbyte_isa::ptx::types::Space as VariableSpace;
 
 use super::print::Print;
@@ -43,6 +44,8 @@ pub(super) struct Memory<'a> {
     pub workspace: u64,
     /// Local memory of the running item.
     pub stack: Stack,
+    /// The sizes of the shared memory of a block.
+    pub block_memory: SharedMemory,
     /// Shared memory of the running block.
     pub shared: Vec<u8>,
     /// The race detector, or `None` if the launch does not detect races.
@@ -116,6 +119,7 @@ impl<'a> Memory<'a> {
             variable_buffers,
             workspace: 0,
             stack: Stack::default(),
+            block_memory: SharedMemory::default(),
             shared: Vec::new(),
             races: None,
             schedule: Schedule::default(),
@@ -320,11 +324,16 @@ impl<'a> Memory<'a> {
         if has { Ok(()) } else { Err(outside(access, Space::Shared, address, count)) }
     }
 
+    /// Returns `true` if an address is in reserved shared memory, which is zero at the start of a block.
+    fn is_reserved(&self, address: u64) -> bool {
+        self.block_memory.has_reserved && address >= self.block_memory.reserved_start()
+    }
+
     /// Checks that bytes of shared memory have been written before. The check applies only to
     /// launches that detect races.
     fn are_initialised(&self, address: u64, count: usize) -> Result<(), TrapKind> {
         match &self.races {
-            Some(races) if !races.are_written(address, count) => {
+            Some(races) if !self.is_reserved(address) && !races.are_written(address, count) => {
                 Err(TrapKind::Uninitialised { address, bytes: count as u32 })
             }
             _ => Ok(()),

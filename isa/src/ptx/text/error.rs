@@ -222,7 +222,7 @@ impl ErrorKind {
             {
                 Verdict::Unsupported
             }
-            ErrorKind::Registers | ErrorKind::Variables(_) => Verdict::TooLarge,
+            ErrorKind::Registers | ErrorKind::Variables(Space::Global | Space::Shared) => Verdict::TooLarge,
             _ => Verdict::Wrong,
         }
     }
