@@ -6,7 +6,7 @@ use halfbyte::launch::{Engine, LaunchOptions};
 use halfbyte::runtime::LaunchError;
 use halfbyte_testkit::harness::{self, Arg, Execution, Failure, FailureKind, Language, Request, Size};
 
-/// How a grid waits: the instructions before the arrival, the arrival, the polling load, and the
+/// Barrier of a grid: the instructions before the arrival, the arrival, the polling load, and the
 /// instructions after the wait.
 type Barrier = [&'static str; 4];
 

@@ -492,7 +492,7 @@ pub fn race_diagnostic(race: &Race, kernel: &halfbyte_ir::Kernel, shape: &Shape)
     same_value_note(diagnostic.note(Some(first.span), format!("{first_item} {} it", first.verb())), *is_same_value)
 }
 
-/// Converts a race that is no error to a diagnostic. `on` names the target and the engine. The race
+/// Converts a same-value race to a diagnostic. `on` names the target and the engine. The race
 /// is a trap of kind [`TrapKind::Race`].
 pub fn race_warning(race: &Trap, lines: &Lines<'_>, on: &str) -> Diagnostic {
     let diagnostic = trap_diagnostic(race, lines, Span::default(), on);

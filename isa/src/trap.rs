@@ -12,7 +12,10 @@ use halfbyte_abi::{Exceeded, ItemName, Shape};
 /// A trap: the work item that cannot continue, the instruction, and the reason. After a trap the
 /// launch's buffers hold no valid result.
 ///
-/// If several items trap, the trap of the item with the lowest number is reported. On VP1, one
+/// If several items trap, the trap of the item with the lowest number is reported. A cooperative
+/// launch reports the first trap in the order of execution instead.
+///
+/// On VP1, one
 /// program executes a group of items. An error of that program is attributed to the group's first
 /// item. Invalid accesses of items up to that item take precedence.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -299,7 +302,7 @@ pub struct ConflictingAccess {
     pub is_written: bool,
     /// The access belongs to an asynchronous copy whose completion its item has not yet waited for.
     pub is_under_way: bool,
-    /// Both accesses are stores of the same value by the same instruction.
+    /// `true` if both accesses are stores of the same value by the same instruction.
     pub is_same_value: bool,
 }
 

@@ -19,7 +19,7 @@ enum Step {
     Barrier { items: u32 },
 }
 
-/// What the sequence contains: a race that is an error, and a same-value race.
+/// The kinds of races in a sequence: a race that is an error, and a same-value race.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct Found {
     error: bool,

@@ -81,7 +81,8 @@ impl AccessRecord {
 
 /// The accesses that shadow memory records for a byte.
 ///
-/// Unordered weak writes of the same value by the same instruction are the *last writes*. All other
+/// The *last writes* are the latest weak write, and the weak writes of the same value by the same
+/// instruction that are not ordered with this write. All other
 /// accesses are either before all last writes, or after all of them. A later access that is not
 /// ordered with an earlier one is then not ordered with a last write either. So only a further last
 /// write can race with the accesses before the last writes without racing with the last writes.
@@ -93,8 +94,8 @@ pub(super) struct ByteState {
     pub read: AccessRecord,
     /// Number of the byte's entry in `Shadow::lists`, from 1; 0 if the byte has no entry.
     lists: u32,
-    /// `true` if the accesses other than the last writes are before the last writes. They are then
-    /// the latest such accesses: the accesses after the previous last writes, or else these writes.
+    /// `true` if the accesses other than the last writes are before the last writes. They are the
+    /// accesses after the previous last writes or, if there are none, the previous last writes.
     pub are_before: bool,
 }
 
@@ -205,7 +206,7 @@ impl Shadow {
     }
 }
 
-/// Maximum number of accesses of one item in a list longer than [`SHORT`]. The last access decides
+/// Maximum number of accesses of one item in a list longer than [`UNFILTERED_LENGTH`]. The last access decides
 /// whether all of them precede another access in base causality order. Earlier accesses record
 /// earlier observations, which matter only to items that acquired from the item in the meantime.
 const MAX_ACCESSES_PER_ITEM: usize = 4;

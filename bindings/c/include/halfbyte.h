@@ -329,7 +329,7 @@ enum halfbyte_status halfbyte_options_set_limit(struct halfbyte_options *options
 enum halfbyte_status halfbyte_options_set_races(struct halfbyte_options *options, uint32_t races);
 
 // Makes all launches of directly executed PTX cooperative: all blocks of a launch are resident together, so that blocks
-// can wait for each other, as a barrier of the grid does. A cooperative launch runs in the interpreter.
+// can wait for each other, as a barrier of the grid does. On the host, a cooperative launch runs in the interpreter.
 //
 // The caller promises:
 // `options` is a valid handle that has not been freed.

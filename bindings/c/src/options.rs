@@ -256,7 +256,7 @@ pub unsafe extern "C" fn halfbyte_options_set_races(options: *mut Options, races
 }
 
 /// Makes all launches of directly executed PTX cooperative: all blocks of a launch are resident together, so that blocks
-/// can wait for each other, as a barrier of the grid does. A cooperative launch runs in the interpreter.
+/// can wait for each other, as a barrier of the grid does. On the host, a cooperative launch runs in the interpreter.
 ///
 /// # Safety
 /// `options` is a valid handle that has not been freed.

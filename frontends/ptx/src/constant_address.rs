@@ -79,7 +79,7 @@ struct BranchSources {
     /// The positions of the labels, in ascending order.
     labels: Vec<usize>,
     /// Binary tree over the labels. The second half holds the positions of the first and the last branch to each label.
-    /// Each node before it holds the minimum and the maximum of its children, `2 * node` and `2 * node + 1`.
+    /// A node in the first half holds the minimum and the maximum of its children, `2 * node` and `2 * node + 1`.
     branches: Vec<(usize, usize)>,
 }
 

@@ -225,7 +225,7 @@ impl Import<'_> {
         }
     }
 
-    /// Returns the index among the predecessors of block `to` of the edge to the successor `nth` of block `from`.
+    /// Returns the position, among the predecessors of block `to`, of the edge from block `from` to successor `nth`.
     fn edge(&self, from: usize, to: usize, nth: usize) -> usize {
         let found = self.function.edges.get(from).and_then(|edges| edges.get(nth)).copied().unwrap_or(0);
         // The function entry is the implicit first predecessor of block 0.

@@ -20,8 +20,8 @@ pub(super) struct ItemInst(u64);
 
 impl ItemInst {
     const NOBODY: u64 = 0;
-    /// Flag of a store that differs, in its value or its instruction, from the last store. The
-    /// numbers of instructions are below this bit.
+    /// Flag of a store whose value or instruction differs from that of the last store. Instruction
+    /// numbers are less than this flag.
     const DIFFERS: u64 = 1 << 31;
 
     /// Packs an item and an instruction. The item number plus one fits in 32 bits, because a launch
@@ -43,7 +43,7 @@ impl ItemInst {
     }
 }
 
-/// Outcome of a finished launch: the last writer of each buffer byte, and the races that are no errors.
+/// Outcome of a finished launch: the last writer of each buffer byte, and the same-value races.
 #[derive(Clone, Debug)]
 pub struct Evaluated {
     written: Vec<Written>,

@@ -91,8 +91,8 @@ impl FrameSlot {
 
 pub(super) struct PreparedInst {
     pub(super) inst: Inst,
-    /// The instruction that stands for this one in race detection. The stores that are copies of one
-    /// store in the source text, such as those of an inlined function, have the same one.
+    /// The instruction that represents this instruction in race detection. All copies of a store in
+    /// the source text, such as those of an inlined function, have the same representative.
     location: Inst,
     pub(super) op: Op,
     pub(super) attr: Attr,
@@ -263,7 +263,7 @@ impl<'k> Prepared<'k> {
         self.run_watched(launch, args).map(drop)
     }
 
-    /// Runs all items in order. Returns the item that wrote each byte, and the races that are no errors.
+    /// Runs all items in order. Returns the item that wrote each byte, and the same-value races.
     ///
     /// # Errors
     ///

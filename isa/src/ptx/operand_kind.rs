@@ -509,7 +509,7 @@ fn moves_matrices(words: &[Token]) -> bool {
     words.iter().any(|word| matches!(word, Token::M8n8 | Token::Load | Token::Store))
 }
 
-/// Describes what a register that is an operand of kind [`OperandKind::Part`] may have.
+/// Describes the selector and the sign that a register of kind [`OperandKind::Part`] may have, for error messages.
 pub(super) fn describe_part(takes_selector: bool, takes_sign: bool) -> &'static str {
     match (takes_selector, takes_sign) {
         (true, true) => "; a register may have a selector such as `.b0` and a minus sign",

@@ -44,7 +44,7 @@ pub struct SharedMemory {
 }
 
 impl SharedMemory {
-    /// Returns the start of the reserved memory in bytes.
+    /// Returns the byte offset of the reserved memory in the shared memory.
     pub fn reserved_start(self) -> u64 {
         self.used.next_multiple_of(SHARED_UNIT)
     }

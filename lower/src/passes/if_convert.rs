@@ -33,7 +33,7 @@ pub(super) const PASS: BuiltIn = BuiltIn {
 const EXTRA: u32 = 4;
 /// Maximum number of instructions on the longer side of a converted branch.
 const LONGEST: u32 = 16;
-/// Maximum number of instructions on a side, with those that cost nothing.
+/// Maximum number of blocks and instructions on a side, including instructions without a cost.
 const MOST: usize = 256;
 
 pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {

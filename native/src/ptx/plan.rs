@@ -36,7 +36,7 @@ pub(super) struct Plan {
     pub frame_bytes: u32,
     /// Bytes of shared memory that the kernel declares.
     pub shared_bytes: u64,
-    /// Whether the kernel addresses the reserved shared memory.
+    /// `true` if the kernel addresses the reserved shared memory.
     pub has_reserved_memory: bool,
     /// What computes the number of an item.
     pub numbers: Numbers,
@@ -91,7 +91,7 @@ impl Plan {
             types: program.kernel.types,
             places: program.kernel.places,
             frame_bytes: program.kernel.frame_bytes,
-            shared_bytes: entry.shared_layout().bytes.into(),
+            shared_bytes: entry.shared_layout().bytes,
             has_reserved_memory: program.has_reserved_memory,
             leads,
             numbers,

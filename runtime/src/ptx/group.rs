@@ -201,7 +201,7 @@ pub(super) fn resident_bytes(program: &Program<'_>, shape: &Shape, is_watched: b
 
 /// Returns the sizes of the shared memory of a block.
 fn shared_memory(program: &Program<'_>, shape: &Shape) -> SharedMemory {
-    let used = u64::from(program.entry.shared_layout().bytes) + u64::from(shape.shared);
+    let used = program.entry.shared_layout().bytes + u64::from(shape.shared);
     SharedMemory { used, has_reserved: program.has_reserved_memory }
 }
 

@@ -221,7 +221,7 @@ pub struct StrongAccesses {
     pub plain: bool,
 }
 
-/// Receiver of races that are no errors, as traps of kind [`TrapKind::Race`].
+/// Receiver of same-value races, as traps of kind [`TrapKind::Race`].
 #[derive(Clone, Copy)]
 pub struct Warn<'a>(pub &'a (dyn Fn(&Trap) + Sync));
 
@@ -252,8 +252,8 @@ pub struct Launch<'a, 'b> {
     /// The order in which the interpreter runs the threads of a block, and the blocks. With any
     /// other order than the default, the launch runs in the interpreter.
     pub schedule: Schedule,
-    /// `true` for a cooperative launch: all blocks are resident together, so that blocks can wait for each other. It
-    /// runs in the interpreter.
+    /// `true` for a cooperative launch: all blocks are resident together, so that blocks can wait for each other. On
+    /// the host, a cooperative launch runs in the interpreter.
     pub cooperative: bool,
     /// Receiver of the text that the kernel prints with `vprintf`.
     pub print: Option<Print<'a>>,

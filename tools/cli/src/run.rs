@@ -88,7 +88,7 @@ pub(super) struct Run {
     /// Make a cooperative launch: keep all blocks resident, so that blocks can wait for each other, as a barrier of
     /// the grid does
     ///
-    /// It is for directly executed PTX, and runs in the interpreter.
+    /// Requires PTX and --target ptx. The launch runs in the interpreter, except with --engine cuda.
     #[arg(long)]
     cooperative: bool,
     /// Detect races and reads of uninitialised shared memory
@@ -446,7 +446,7 @@ impl Run {
             let mut text = statistics(engine, &stats, start.elapsed(), host.translation());
             let why = match () {
                 () if races.is_on() => Some("races are looked for"),
-                () if self.trace.is_some() => Some("it is traced"),
+                () if self.trace.is_some() => Some("the launch is traced"),
                 () if self.cooperative => Some("the launch is cooperative"),
                 () if !bound.aliases.is_empty() => Some("arguments overlap"),
                 () if host.is_interpreted() => Some("there is no native code for what it does"),

@@ -836,7 +836,7 @@ struct EvaluatedLaunch<'a> {
     /// The tolerance for each parameter's buffer; `None` for exact comparison.
     near: Vec<Option<Tolerance>>,
     results: Vec<Vec<u8>>,
-    /// What the evaluation of the launch tells; `None` if the launch is only executed directly.
+    /// Outcome of the evaluation; `None` if the launch is only executed directly.
     writers: Option<Evaluated>,
 }
 

@@ -517,7 +517,7 @@ impl<'a> Parts<'a> {
                 return Err(ErrorKind::Unsupported("`_` in a vector that is read".to_owned()));
             }
             (Raw::Number(_), OperandKind::Elements(_)) if self.mnemonic == "mov" => {
-                return Err(ErrorKind::Unsupported("a number for a vector".to_owned()));
+                return Err(ErrorKind::Unsupported("a number in place of a vector".to_owned()));
             }
             (Raw::Operand(operand), _) => operand.clone(),
             (
@@ -577,7 +577,7 @@ impl<'a> Parts<'a> {
                 if self.mnemonic == "mov" && elements(&self.words) == 4 && Special::axes(name).is_some() =>
             {
                 if ty.resolve(&self.words).0.bits() != 32 {
-                    return Err(ErrorKind::Unsupported(format!("`{name}` as a vector of another type")));
+                    return Err(ErrorKind::Unsupported(format!("`{name}` as a vector of elements without 32 bits")));
                 }
                 let [x, y, z] = Special::axes(name).ok_or_else(|| unknown_name(name))?;
                 let [x, y, z] = [names.holding_special(x)?, names.holding_special(y)?, names.holding_special(z)?];

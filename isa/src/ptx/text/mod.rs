@@ -90,11 +90,11 @@ pub struct SourceLocation {
     pub file: u32,
     /// The line and column in the source file. Unknown if no `.loc` precedes the instruction.
     pub loc: Loc,
-    /// The call that the function of this location is inlined into, as an index of [`ParsedFile::call_sites`].
+    /// Call site of the inlined function that contains this location, as an index in [`ParsedFile::call_sites`].
     pub inlined_at: Option<u32>,
 }
 
-/// The source location of an instruction, followed by the calls that its function is inlined into,
+/// The source location of an instruction, followed by the call sites at which its function is inlined,
 /// innermost first. Each location has the name of its file. The list is never empty.
 ///
 /// `Display` writes `k.py:12, inlined at k.py:30`.

@@ -70,8 +70,8 @@ pub(super) struct Reader<'a> {
     /// The source location that the last `.loc` gives.
     pub(super) source: SourceLocation,
     files: BTreeMap<u32, String>,
-    /// The source locations of the current body's `.loc` directives. The last directive of a
-    /// location says into which call the location is inlined.
+    /// The source locations of the current body's `.loc` directives. The last directive for a
+    /// location determines the call site of that location.
     pub(super) located: HashMap<(u32, Loc), SourceLocation>,
     call_sites: Vec<SourceLocation>,
     pub(super) variables: Vec<Variable>,
@@ -591,8 +591,8 @@ impl<'a> Reader<'a> {
         Ok((self.number()?, Loc { line: self.number()?, column: self.number()? }))
     }
 
-    /// Parses the call that a location is inlined into, such as `function_name $L0+4, inlined_at 1 30 3`. Returns the
-    /// index of the call. An earlier `.loc` of the call's location says what the call itself is inlined into.
+    /// Parses the call site of an inlined function, such as `function_name $L0+4, inlined_at 1 30 3`. Returns the index
+    /// of the call site. If the call is in an inlined function itself, an earlier `.loc` has the outer call site.
     fn call_site(&mut self) -> Result<u32, Error> {
         self.keyword("function_name", "`function_name`")?;
         self.name("the label of a function name")?;

@@ -170,7 +170,7 @@ impl Request {
     }
 }
 
-/// Receiver of races that are no errors.
+/// Receiver of same-value races.
 #[derive(Clone, Copy)]
 pub struct Warn<'a>(pub &'a (dyn Fn(Failure) + Sync));
 
