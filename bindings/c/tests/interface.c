@@ -349,7 +349,7 @@ static void launches_cooperatively(void) {
     CHECK(halfbyte_ptx_load("waits.ptx", text, HALFBYTE_TO_NUL, NULL, &ptx, &error) == HALFBYTE_STATUS_OK);
     halfbyte_ptx_launch(ptx, NULL, shape, args, 1, options, NULL, &error);
     CHECK(strstr(halfbyte_error_display(error), "--cooperative") != NULL);
-    WRONG(error, HALFBYTE_STATUS_TRAP, 8, "deadlock");
+    WRONG(error, HALFBYTE_STATUS_TRAP, 10, "deadlock");
     CHECK(halfbyte_options_set_cooperative(options, true) == HALFBYTE_STATUS_OK);
     CHECK(halfbyte_options_set_cooperative(NULL, true) == HALFBYTE_STATUS_INVALID_ARGUMENT);
     x[0] = 0;
