@@ -92,11 +92,7 @@ pub(crate) enum Locator<'a> {
     Map(&'a dyn SourceMap),
 }
 
-impl<'a> Locator<'a> {
-    pub(crate) fn of_text(text: &'a str) -> Locator<'a> {
-        Locator::Text(Arc::new(Lines::new(text)))
-    }
-
+impl Locator<'_> {
     /// Returns the line and column of a span. The lookup is fast if the span is on line `near` of
     /// the text or on an adjacent line.
     pub(crate) fn locate(&self, span: Span, near: u32) -> Loc {

@@ -3,10 +3,12 @@
 use std::io::{Seek, Write};
 use std::num::NonZero;
 use std::ops::Range;
+use std::sync::Arc;
 
 use halfbyte_abi::{KernelFormat, Target};
 use halfbyte_emit::{KernelCode, ObjectError, ObjectWriter, PtxWriter};
 use halfbyte_ir::Kernel;
+use halfbyte_ir::diag::Lines;
 use halfbyte_ir::text::Kernels;
 use halfbyte_isa::object::Header;
 
@@ -285,7 +287,7 @@ fn compile_each(
     watch: &mut Watch<'_>,
     done: impl FnMut((KernelCode, Stats)) -> Result<(), CompileError> + Send,
 ) -> Result<(), CompileError> {
-    let locator = Locator::of_text(text);
+    let locator = Locator::Text(Arc::new(Lines::new(text)));
     let begin = || Compiler::of(file, locator.clone(), options, options.targets.legality(options.target));
     let mut kernels = Kernels::new(text);
     let mut gathered = ResultCollector::new(done);
