@@ -42,6 +42,14 @@ const KNOWN: &[(&str, &str)] = &[
     ("}, depot", "ptxas takes the address of a variable for a vector"),
     ("testp.f32 ", "ptxas takes a test without a property"),
     ("testp.f64 ", "ptxas takes a test without a property"),
+    ("barrier.red.popc", "ptxas takes a register of type .f16x2 for a count"),
+    ("cp.async.cg.shared.global", "ptxas takes a dynamic shared variable with a prefetch"),
+    ("cvt.pack", "ptxas takes wide registers, and no special registers"),
+    ("ld.volatile.v4", "ptxas takes a predicate in a vector"),
+    ("prefetch.L2::evict", "ptxas takes a variable as a generic address"),
+    ("set.", "ptxas takes no number for the predicate of a bf16 comparison"),
+    ("vset4", "ptxas takes no selectors of an .f16x2 register here"),
+    ("vsub4", "ptxas takes other selectors of an .f16x2 register"),
     ("cvt.f64.rn.bf16", "ptxas takes a rounding where nothing is rounded"),
 ];
 

@@ -327,10 +327,12 @@ impl Row {
         words.iter().filter_map(&mut of_word).fold(self.since, Requirements::and)
     }
 
-    /// Returns `true` if `ptxas` takes a sum such as `%r1+4` as the operand `o`. It refuses a sum where a selector may be.
+    /// Returns `true` if `ptxas` takes a sum such as `%r1+4` as the operand `o`. It refuses a sum where a selector may be, and
+    /// as a saved stack pointer.
     pub(super) fn takes_sum(&self, o: &OperandRow) -> bool {
         let is_packed = |o: &OperandRow| matches!(o.shape, OperandKind::Masked(_) | OperandKind::Selected(..));
         o.role == OperandRole::Use
+            && self.mnemonic != "stackrestore"
             && !matches!(o.shape, OperandKind::Part { takes_selector: true, .. })
             && !self.operands.iter().any(is_packed)
     }

@@ -25,8 +25,6 @@ const INT_FLOAT: &[OperandRow] = &[def("d", Ty::Within(0)), value("a", Ty::Withi
 const FLOAT_FLOAT: &[OperandRow] = &[def("d", Ty::Within(0)), value("a", Ty::Within(1))];
 /// Operands of conversions whose registers must not be wider than their types.
 const EXACT: &[OperandRow] = &[def("d", T), value("a", S)];
-/// Like [`EXACT`], with a source that must be a register.
-const EXACT_REGISTER: &[OperandRow] = &[def("d", T), reg("a", S)];
 const RANDOM_PAIR: &[OperandRow] = &[def("d", T), reg("a", S), reg("b", S), reg("r", Ty::Is(Type::U16x2))];
 const RANDOM_FOUR: &[OperandRow] =
     &[def("d", T), OperandRow::used("a", OperandKind::Vector(S, 4)), reg("r", Ty::Is(Type::U16x2))];
@@ -185,7 +183,7 @@ convert! {
     CVT_F64_F16 "cvt" Compute &[SAT, ty(F64S), source_ty(F16)], FLOAT_FLOAT, Requirements::ALWAYS, TO_DOUBLE, "cvt.f64.f16 %d, %a;";
     CVT_F64_BF16 "cvt" Compute &[ty(F64S), source_ty(BF16S)], EXACT, BF16, TO_DOUBLE, "cvt.f64.bf16 %d, %a;";
     CVT_F64_F64 "cvt" Compute &[MAYBE_ROUND_INT, SAT, ty(F64S), source_ty(F64S)], FLOAT_FLOAT, Requirements::ALWAYS, SAME, "cvt.rni.f64.f64 %d, %a;";
-    CVT_TF32_AWAY "cvt" Compute &[ModifierSlot::one_of("rounding", words!(Rna)), MAYBE_SATFINITE, ty(types!(Tf32)), source_ty(F32)], EXACT_REGISTER, SM_80, TO_TF32, "cvt.rna.tf32.f32 %d, %a;";
+    CVT_TF32_AWAY "cvt" Compute &[ModifierSlot::one_of("rounding", words!(Rna)), MAYBE_SATFINITE, ty(types!(Tf32)), source_ty(F32)], EXACT, SM_80, TO_TF32, "cvt.rna.tf32.f32 %d, %a;";
     CVT_TF32 "cvt" Compute &[NEAR_OR_ZERO, ANY_RELU, ModifierSlot::optional("limit", &[since(MIXED, Token::Satfinite)]), ty(types!(Tf32)), source_ty(F32)], EXACT, TF32_ROUNDED, TO_TF32, "cvt.rn.tf32.f32 %d, %a;";
     CVT_MINI_F32 "cvt" Compute &[RN, MUST_SATFINITE, ANY_RELU, MINIS, source_ty(F32)], PAIR, Requirements::ALWAYS, TO_MINI, "cvt.rn.satfinite.e4m3x2.f32 %d, %a, %b;";
     CVT_MINI_HALVES "cvt" Compute &[RN, MUST_SATFINITE, ANY_RELU, BYTES, HALVES], EXACT, FP8, TO_MINI, "cvt.rn.satfinite.e5m2x2.f16x2 %d, %a;";

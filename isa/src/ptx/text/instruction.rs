@@ -558,7 +558,9 @@ impl<'a> Parts<'a> {
             (Raw::Address(name, operand), OperandKind::Label) if !has_offset(operand) => {
                 Operand::Label(names.label(name, at))
             }
-            (Raw::Element(operand), OperandKind::Memory | OperandKind::MemoryIn(_) | OperandKind::CallMemory) => {
+            (Raw::Element(operand), OperandKind::Memory | OperandKind::MemoryIn(_) | OperandKind::CallMemory)
+                if !matches!(self.mnemonic, "atom" | "red") =>
+            {
                 Operand::Memory(memory_at(operand).ok_or_else(wrong)?)
             }
             (Raw::Address(_, operand) | Raw::Element(operand), _) => operand.clone(),
