@@ -60,7 +60,7 @@ impl Copies {
     }
 
     /// Finds a pending copy that conflicts with an access. Returns the copy, the first byte that
-    /// both access, and `true` if the copy writes that byte.
+    /// the copy and the access have in common, and `true` if the copy writes that byte.
     pub(super) fn find_conflict(
         &self,
         place: SharedLocation,

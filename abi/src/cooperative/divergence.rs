@@ -71,8 +71,8 @@ pub struct Branch {
     pub inst: u32,
     /// Number of the successor to which the item branches.
     pub taken: u32,
-    /// Immediate post-dominator of the branch, where all items reconverge. `None` if there is none,
-    /// or if the post-dominator only returns from the function.
+    /// Immediate post-dominator of the branch, where all items reconverge. `None` if the branch has
+    /// no post-dominator, or if the post-dominator only returns from the function.
     pub join: Option<u32>,
     /// Call depth of the item at the branch.
     pub depth: u32,

@@ -39,8 +39,8 @@ impl Shuffle {
 }
 
 impl Vote {
-    /// Returns the result of a vote, where `every` is the mask of participating lanes and `yes` the
-    /// mask of those whose predicate is true.
+    /// Returns the result of a vote. `every` is the mask of the participating lanes, and `yes` is
+    /// the mask of the lanes whose predicate is true.
     pub const fn answer(self, yes: u32, every: u32) -> u32 {
         match self {
             Vote::All => (yes == every) as u32,

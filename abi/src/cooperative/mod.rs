@@ -83,7 +83,7 @@ pub enum SubgroupOp<W: Copy, P: Copy> {
     None,
     /// Shuffle: each lane reads the value of another lane.
     Shuffle {
-        /// The shuffle, which selects the source lane.
+        /// Mode of the shuffle, which determines the source lane of each lane.
         mode: Shuffle,
         /// Value that the lane contributes.
         value: W,
@@ -104,7 +104,7 @@ pub enum SubgroupOp<W: Copy, P: Copy> {
     },
     /// A reduction over all lanes.
     Reduce(Reduce, W),
-    /// Election of the lowest lane.
+    /// Election of the lowest participating lane.
     Elect,
     /// Mask of the lanes that execute the instruction together.
     Active,
@@ -113,7 +113,7 @@ pub enum SubgroupOp<W: Copy, P: Copy> {
     Collective,
 }
 
-/// Shuffle: the rule that selects the source lane of each lane.
+/// Mode of a shuffle: the rule that determines the source lane of each lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shuffle {
     /// The lane with the given number.

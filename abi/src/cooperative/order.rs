@@ -7,18 +7,20 @@ use std::sync::Arc;
 
 use super::{MemOrder, Scope, Strength};
 
-/// A vector clock: for each group and each item of the group, the latest clock value that happens before. The groups
-/// are in ascending order.
+/// Vector clock of a point of the execution: for each group, in ascending order, one clock value of
+/// each of its items. The accesses of an item up to this value happen before the point.
 #[derive(Clone, Default, Debug)]
 pub(super) struct VectorClock(Vec<(u32, Arc<[u32]>)>);
 
 impl VectorClock {
-    /// Returns the vector clock at the start of a group, which orders no event before the start.
+    /// Returns the vector clock at the start of a group. No access of any item happens before the
+    /// start.
     pub(super) fn nothing(group: u32, items: u32) -> VectorClock {
         VectorClock(vec![(group, vec![0; items as usize].into())])
     }
 
-    /// Returns `true` if the point `clock` of an item happens before.
+    /// Returns `true` if the accesses of an item up to clock value `clock` happen before the point
+    /// that the vector clock describes.
     pub(super) fn includes(&self, group: u32, local: u32, clock: u32) -> bool {
         self.of(group).and_then(|clocks| clocks.get(local as usize)).is_some_and(|&known| clock <= known)
     }
@@ -32,7 +34,8 @@ impl VectorClock {
         self.position(group).ok().and_then(|place| self.0.get(place)).map(|(_, clocks)| clocks)
     }
 
-    /// Records that the point `clock` of an item happens before.
+    /// Records that the accesses of an item up to clock value `clock` happen before the point that
+    /// the vector clock describes.
     pub(super) fn learn(&mut self, group: u32, local: u32, clock: u32) {
         let entry = self.position(group).ok().and_then(|place| self.0.get_mut(place));
         let Some((_, clocks)) = entry else { return };
@@ -43,7 +46,8 @@ impl VectorClock {
 
     /// Joins another vector clock into this one: takes the maximum of each component.
     pub(super) fn join(&mut self, other: &VectorClock) {
-        // Both lists are in ascending order, so the search for a group begins where the last one ended.
+        // The groups are in ascending order in both vector clocks. The search for a group therefore
+        // begins where the previous search ended.
         let mut from = 0;
         for (group, theirs) in &other.0 {
             from += self.0.iter().skip(from).take_while(|(of, _)| of < group).count();
@@ -88,7 +92,8 @@ pub(super) struct ItemClock {
     /// Clock of the item, which advances at each release, fence and barrier that other items can acquire from.
     pub now: u32,
     pub known: VectorClock,
-    /// Vector clock and scope of the last release fence. A load that reads a write after the fence acquires them.
+    /// Vector clock and scope of the last release fence. A load of another item that reads a write
+    /// after the fence acquires the vector clock.
     fenced: Option<(VectorClock, Scope)>,
     /// Releases whose values relaxed loads have read. A later acquire fence acquires these releases.
     read: Vec<(Arc<Release>, Scope)>,
@@ -100,7 +105,7 @@ impl ItemClock {
         ItemClock { now: 1, known: known.clone(), fenced: None, read: Vec::new() }
     }
 
-    /// Returns the item's vector clock, extended by all that the item itself has done.
+    /// Returns the item's vector clock, extended by the item's own accesses so far.
     pub(super) fn all(&self, group: u32, local: u32) -> VectorClock {
         let mut all = self.known.clone();
         all.learn(group, local, self.now);

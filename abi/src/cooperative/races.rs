@@ -95,12 +95,12 @@ pub struct Race {
     pub is_same_value: bool,
 }
 
-/// Race detector for a launch in which one group runs at a time.
+/// Detector of data races between the work items of a launch that runs one group at a time.
 pub struct RaceDetector {
     /// Number of items in a group.
     size: u32,
     running: GroupState,
-    /// The other groups of a cooperative launch that have started, by number.
+    /// Suspended groups of a cooperative launch, by group number.
     suspended: BTreeMap<u32, GroupState>,
     buffers: Vec<Shadow>,
     check: RaceCheck,
@@ -171,7 +171,7 @@ impl RaceDetector {
         self.found.as_ref()
     }
 
-    /// Returns the first same-value race of each instruction. They are no errors.
+    /// Returns the first same-value race of each instruction. A same-value race is not an error.
     pub fn same_value(&self) -> impl Iterator<Item = &Race> {
         self.same_value.values()
     }
@@ -412,8 +412,8 @@ fn accesses(copy: AsyncCopy) -> (Access, Access) {
     ((from, touch(false)), (to, touch(true)))
 }
 
-/// Adds a release to a list. If an entry has the same group, scope and size, merges the release with it, because
-/// every access that acquires one of them also acquires the other.
+/// Adds a release to a list. If an entry has the same group, scope and size, merges the two
+/// releases: an access that acquires one of them acquires the other, too.
 fn release_with(releases: &mut Vec<Arc<Release>>, released: &Arc<Release>) {
     let key = |of: &Release| (of.group, of.scope, of.bytes);
     match releases.iter_mut().rfind(|of| key(of) == key(released)) {
@@ -466,19 +466,20 @@ struct RacingRecord {
     is_same_value: bool,
 }
 
-/// Returns `true` if no access to a byte follows the last writes.
+/// Returns `true` if no other access to a byte follows its last writes.
 fn is_idle(cell: &ByteState, lists: Option<&Lists>) -> bool {
     cell.are_before || !cell.read.is_any() && lists.is_none_or(Lists::is_idle)
 }
 
-/// Returns `true` if an access is a weak write like the last writes: by the same instruction, of the same value.
+/// Returns `true` if an access to a byte is a weak write of the same value by the same instruction
+/// as the byte's last writes, and no other access follows the last writes.
 fn is_like_last_writes(cell: &ByteState, lists: Option<&Lists>, note: AccessRecord, touch: AccessInfo) -> bool {
     let is_same = touch.keeps_value && cell.write.place() == note.place();
     is_same && note.is_weak_write() && cell.write.is_weak_write() && is_idle(cell, lists)
 }
 
-/// Returns an earlier access to a byte that races with the current access. If there are several,
-/// prefers one that is no same-value race.
+/// Returns an earlier access to a byte that races with the current access, if any. Prefers a race
+/// that is an error to a same-value race.
 fn find_racing_access(
     shadow: &mut Shadow,
     at: usize,
@@ -566,7 +567,8 @@ fn insert(
             return;
         }
         let has = lists.as_deref();
-        // Of the accesses before the new last write, the latest are kept.
+        // The previous last writes are still needed, as the latest accesses before the new last
+        // write.
         if is_idle(cell, has) && !is_like_last_writes(cell, has, note, touch) {
             cell.read = cell.write;
             if let Some(lists) = &mut lists {

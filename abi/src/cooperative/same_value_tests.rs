@@ -19,7 +19,8 @@ enum Step {
     Barrier { items: u32 },
 }
 
-/// The kinds of races in a sequence: a race that is an error, and a same-value race.
+/// The kinds of races that a sequence of accesses contains: races that are errors, and same-value
+/// races.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct Found {
     error: bool,
@@ -39,7 +40,7 @@ fn by_definition(steps: &[Step]) -> Found {
     let mut found = Found::default();
     for (first, &step) in steps.iter().enumerate() {
         let Some((item, writes)) = access(step) else { continue };
-        // The items whose next access is after the first one.
+        // Mask of the items whose next access happens after the first access.
         let mut after = 1 << item;
         for &later in &steps[first + 1..] {
             let Some((other, also_writes)) = access(later) else {

@@ -17,12 +17,16 @@ pub(super) struct AccessRecord {
     place: u32,
 }
 
-/// The highest bits of `AccessRecord::place`. For a strong access: a flag, a flag for group scope,
-/// and log2 of the element size in bytes. For a weak access: a flag for a write.
+/// Flag of a strong access in `AccessRecord::place`.
 const STRONG: u32 = 1 << 31;
+/// Flag of a strong access with group scope in `AccessRecord::place`.
 const OF_GROUP: u32 = 1 << 30;
+/// Number of the lowest bit of `AccessRecord::place` that holds log2 of the element size in bytes of
+/// a strong access.
 const BYTES: u32 = 27;
+/// Mask of the bits of `AccessRecord::place` that do not hold the number of the instruction.
 const STRENGTH: u32 = !0 << BYTES;
+/// Flag of a write by a weak access in `AccessRecord::place`.
 const WEAK_WRITE: u32 = 1 << BYTES;
 
 impl AccessRecord {
@@ -82,20 +86,21 @@ impl AccessRecord {
 /// The accesses that shadow memory records for a byte.
 ///
 /// The *last writes* are the latest weak write, and the weak writes of the same value by the same
-/// instruction that are not ordered with this write. All other
-/// accesses are either before all last writes, or after all of them. A later access that is not
-/// ordered with an earlier one is then not ordered with a last write either. So only a further last
-/// write can race with the accesses before the last writes without racing with the last writes.
+/// instruction that are not ordered with the latest one. Every other access is either before all
+/// last writes or after all of them. A new access that is not ordered with an access before the
+/// last writes is not ordered with a last write either. The accesses before the last writes
+/// therefore matter only if the new access is a further last write.
 #[derive(Clone, Copy, Default)]
 pub(super) struct ByteState {
-    /// One of the last writes.
+    /// The latest weak write of the byte.
     pub write: AccessRecord,
     /// A weak access other than the last writes.
     pub read: AccessRecord,
     /// Number of the byte's entry in `Shadow::lists`, from 1; 0 if the byte has no entry.
     lists: u32,
-    /// `true` if the accesses other than the last writes are before the last writes. They are the
-    /// accesses after the previous last writes or, if there are none, the previous last writes.
+    /// `true` if the recorded accesses other than the last writes are before the last writes. Such
+    /// accesses are the reads since the previous last writes or, without such reads, the previous
+    /// last writes.
     pub are_before: bool,
 }
 
@@ -206,9 +211,10 @@ impl Shadow {
     }
 }
 
-/// Maximum number of accesses of one item in a list longer than [`UNFILTERED_LENGTH`]. The last access decides
-/// whether all of them precede another access in base causality order. Earlier accesses record
-/// earlier observations, which matter only to items that acquired from the item in the meantime.
+/// Maximum number of accesses of one item in a list longer than [`UNFILTERED_LENGTH`]. The item's
+/// last access decides whether all its accesses precede another access in base causality order.
+/// Earlier accesses record earlier observations, which matter only to items that acquired from the
+/// item in the meantime.
 const MAX_ACCESSES_PER_ITEM: usize = 4;
 /// Number of entries up to which a list holds all accesses of an item.
 const UNFILTERED_LENGTH: usize = 64;

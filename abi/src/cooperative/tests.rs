@@ -106,7 +106,8 @@ fn a_barrier_orders_the_arriving_items() {
     }));
 }
 
-/// Groups 0 and 1 are resident: item 0 passes data to group 1, and item 4 passes it back.
+/// Returns `true` if accesses of two resident groups race. Item 0 passes data from group 0 to group
+/// 1, and item 4 passes the data back.
 fn handed_back(order: [MemOrder; 2], has_barrier: bool) -> bool {
     let [release, acquire] = order;
     let mut run = Run::of(SharedLocation::Buffer(2));
