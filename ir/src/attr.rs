@@ -41,7 +41,8 @@ pub enum Clamp {
     Relu,
 }
 
-/// Modifiers of a floating-point op. Each op accepts only some of them ([`OpRow::flags`](crate::OpRow::flags)).
+/// Modifiers of a floating-point op. Each op accepts only some of the modifiers
+/// ([`OpRow::flags`](crate::OpRow::flags)).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct FloatFlags {
     /// Rounding mode of the result.

@@ -14,7 +14,7 @@ pub struct Diagnostic {
     pub message: String,
     /// Input that would have been valid at the span.
     pub expected: Option<String>,
-    /// Text to write instead, or the place of the missing feature.
+    /// Help text: the text to write instead, or where the missing feature is available.
     pub help: Option<String>,
     /// Additional notes, such as the location of a definition.
     pub notes: Vec<Note>,

@@ -226,7 +226,7 @@ pub struct Kernel {
     /// Target and assembly text of each intrinsic.
     pub intrinsics: PrimaryMap<IntrinsicRef, IntrinsicData>,
     /// Streams and group size of a packed kernel. The last parameters of a packed kernel are
-    /// streams, and one item of it is a group of work items.
+    /// streams, and one item of the packed kernel is a group of work items.
     pub packing: Option<Packing>,
     /// Pool that holds all value lists of the kernel.
     pub pool: ListPool<Value>,
@@ -242,6 +242,7 @@ struct Names {
     text: String,
     /// Span in `text` of the name of each value, by the number of the value. Entries at the end may be missing.
     values: Vec<Span>,
+    /// Span in `text` of the name of each block, by the number of the block. Entries at the end may be missing.
     blocks: Vec<Span>,
 }
 

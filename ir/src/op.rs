@@ -140,8 +140,9 @@ pub enum Effect {
     Atomic,
     /// Orders the memory accesses before the op and after it.
     Fence,
-    /// Convergent: items of a group execute the op together. Passes do not duplicate, merge, move or remove it, and do
-    /// not change its control dependences. They move no memory access across it.
+    /// Convergent: items of a group execute the op together. Passes do not duplicate, merge, move
+    /// or remove the op, and do not change its control dependences. Passes move no memory access
+    /// across the op.
     Convergent,
     /// Ends a block.
     Terminator,

@@ -90,7 +90,7 @@ pub enum PatternKind {
     Any,
     /// Matches the subpattern, and binds the variable with this number.
     Bind(u8, &'static Pattern),
-    /// Matches data equal to those that the variable with this number is bound to.
+    /// Matches data that equal the data to which the variable with this number is bound.
     Same(u8),
     /// Matches the literal with this number.
     Literal(u16),

@@ -582,7 +582,8 @@ fn arguments_in_one_buffer() {
     let (mut y, mut z) = (words(&[5, 6, 7, 8]), words(&[9; 2]));
     run(BETWEEN, &Launch::new(2), &mut [alias(1, 8), buffer(1, &mut y), buffer(2, &mut z)]).unwrap();
     assert_eq!((y, z), (words(&[!7, !8, 7, 8]), words(&[7, 8])));
-    // A written parameter can be an alias of a read-only parameter. The memory of the latter is then written.
+    // A written parameter can be an alias of a read-only parameter. A launch then writes the memory
+    // of the read-only parameter.
     let (mut x, mut z) = (words(&[5, 6]), words(&[9; 2]));
     run(BETWEEN, &Launch::new(2), &mut [buffer(0, &mut x), alias(0, 0), buffer(2, &mut z)]).unwrap();
     assert_eq!((x, z), (words(&[!5, !6]), words(&[!5, !6])));

@@ -85,7 +85,8 @@ fn entry(row: &OpRow) -> String {
         write!(signature, "; {carried}").unwrap();
     }
     let types = match (row.convert, row.types) {
-        // For some types of the set, no type can be converted to them.
+        // Some types that the op's type set contains are the result of no conversion, so they are
+        // not listed.
         (Some(_), _) => {
             format!("T: {}", names(Type::ALL.iter().copied().filter(|&to| row.sources(to).next().is_some())))
         }

@@ -46,7 +46,8 @@ fn every_op_on_every_type() {
         let mut any = false;
         for ty in types {
             for kernel in crate::common::op_kernels(op, ty) {
-                // For some result types of a conversion, no type can be converted to them.
+                // Some types of a conversion op have no source type, so their kernels have no
+                // operand.
                 if kernel.insts.values().all(|data| data.args.is_empty())
                     && !op.row().args.is_empty()
                     && op != Op::Intrinsic
@@ -280,7 +281,7 @@ fn buffers_that_may_overlap() {
     assert_eq!(round_trip(&read(name)), name);
 }
 
-/// Two buffers may overlap, even if one is written, if each written one has `may_alias`.
+/// Two buffers may overlap if each of them is either only read or has `may_alias`.
 #[test]
 fn which_buffers_may_overlap() {
     for (header, expected) in [

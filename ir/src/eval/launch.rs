@@ -296,7 +296,8 @@ pub struct Race {
 }
 
 impl Race {
-    /// Returns the end of a message about the race.
+    /// Returns the last words of an error message about the race: ` with the same value` for a
+    /// same-value race, otherwise an empty text.
     pub const fn value_clause(&self) -> &'static str {
         if self.is_same_value { " with the same value" } else { "" }
     }

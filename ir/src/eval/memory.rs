@@ -155,8 +155,8 @@ impl Bytes<'_> {
 struct Watch {
     writers: Vec<u64>,
     readers: Vec<u64>,
-    /// An earlier store to each byte than that of `writers`: by another item, or by the same item
-    /// but with another value or instruction. Empty if there is no such store.
+    /// For each byte, a store before the one in `writers`: by another item, or by the same item
+    /// with another value or instruction. Empty if no byte has such a store.
     earlier: Vec<u64>,
 }
 

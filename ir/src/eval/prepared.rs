@@ -213,8 +213,8 @@ impl<'k> Prepared<'k> {
         let operands = self.operands.len();
         let product = product(self.kernel, inst);
         match product {
-            // In SSA form, the factors still have their lanes when the sum is computed, until the
-            // product is computed again.
+            // The frame still holds the factors when the sum is computed: in SSA form, a factor
+            // cannot be computed again without its product.
             Some(Product { factors: [x, y], other, .. }) => self.operands.extend([x, y, other].map(|v| slots[v])),
             None => self.operands.extend(self.kernel.args(inst).iter().map(|&v| slots[v])),
         }
@@ -680,8 +680,8 @@ impl<O: Observer> Machine<'_, O> {
         self.refused(self.access(item, inst, false), AccessError::Trap(kind))
     }
 
-    /// Returns the fault of a rejected load or store. For an access that was merged from several,
-    /// reports the first of these that is invalid.
+    /// Returns the fault of a rejected load or store. If the access was merged from several
+    /// accesses of the source, the fault names the first source access that is invalid.
     pub(super) fn refused_at(&mut self, access: Access, at: AccessSite, refusal: AccessError) -> Fault {
         if matches!(refusal, AccessError::Trap(_)) {
             for MergedAccess { offset, bytes, span } in self.code.kernel.parts(access.inst) {

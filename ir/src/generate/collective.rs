@@ -27,7 +27,8 @@ pub(super) struct Array {
     base: Value,
     elem: Type,
     space: Space,
-    /// The atomic op by which items modify the array, if the array is modified atomically. No other op modifies it.
+    /// The atomic op by which items modify the array; `None` if the array is not modified
+    /// atomically. All modifications of an array with an atomic op use this op.
     by: Option<Op>,
 }
 

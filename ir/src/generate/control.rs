@@ -20,9 +20,9 @@ struct Count {
     known: bool,
     start: Value,
     step: i64,
-    /// Bound of the induction variable. The loop continues while the condition `stays` holds for
-    /// the induction variable and the bound.
+    /// Bound of the induction variable.
     bound: Value,
+    /// Condition of the induction variable and the bound under which the loop continues.
     stays: IntCC,
 }
 
@@ -167,7 +167,7 @@ impl Generator<'_, '_> {
     }
 
     /// Removes the values and locations that were added inside a branch or loop. The arguments are
-    /// their numbers before it.
+    /// the numbers of values and of locations before the branch or loop.
     fn leave(&mut self, (values, places): (usize, usize)) {
         self.scope.truncate(values);
         self.visited.truncate(places);

@@ -1,19 +1,21 @@
-//! Generator of random kernels, well formed and free of races, for testing the whole compiler and all engines.
+//! Generator of random kernels, well formed and free of races, for testing the whole compiler and
+//! all engines.
 //!
-//! A kernel is generated from a seed. It contains straight-line code, branches with one or two arms, switches, block
-//! parameters, and loops of bounded trip count with early exits and `continue` branches. It uses every op, type,
-//! modifier and operand form that a target supports. To find out what a target supports, the generator compiles each
-//! form once in a kernel of its own ([`Palette`]). Target instructions are generated as intrinsics, by functions that
-//! the caller supplies.
+//! A kernel is generated from a seed. It contains straight-line code, branches with one or two
+//! arms, switches, block parameters, and loops of bounded trip count with early exits and
+//! `continue` branches. It uses every op, type, modifier and operand form that a target supports.
+//! To find out what a target supports, the generator compiles each form once in a kernel of its own
+//! ([`Palette`]). Target instructions are generated as intrinsics, by functions that the caller
+//! supplies.
 //!
-//! Some buffer parameters are aliases of other parameters ([`aliases`]). An item accesses the same bytes through all of
-//! them.
+//! Some buffer parameters are aliases of other parameters ([`aliases`]). An item accesses the same
+//! bytes through a parameter and through its aliases.
 //!
-//! Items may cooperate ([`Cooperation`]) through barriers, collective operations and shared memory. All items of a
-//! group execute these ops, and no result depends on the execution order.
+//! Items may cooperate ([`Cooperation`]) through barriers, collective operations and shared memory.
+//! All items of a group execute these ops, and no result depends on the execution order.
 //!
-//! Of each written buffer, an item accesses only its own bytes, at most [`ROW`]. A kernel traps only if its [`Shape`]
-//! allows traps. About half of all constants and data are edge values.
+//! An item accesses only its own bytes of each written buffer, at most [`ROW`]. A kernel traps only
+//! if its [`Shape`] allows traps. About half of all constants and data are edge values.
 
 mod arguments;
 mod collective;
@@ -48,11 +50,11 @@ pub struct Shape {
     pub live: usize,
     /// `true` if items may trap: through out-of-bounds, misaligned or read-only accesses, and through infinite loops.
     pub traps: bool,
-    /// Way in which items cooperate.
+    /// Kind of cooperation between items.
     pub meets: Cooperation,
 }
 
-/// Way in which the items of generated kernels cooperate.
+/// Kind of cooperation between the items of generated kernels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Cooperation {
     /// Items do not cooperate.
@@ -63,7 +65,8 @@ pub enum Cooperation {
     Ordered,
     /// Like `Ordered`, but lane masks and source lanes depend only on the positions of items, not on data.
     Static,
-    /// Items cooperate in any way. If a group has at least two items, accesses of two of its items race.
+    /// Items cooperate without restrictions. If a group has at least two items, accesses of two of
+    /// its items race.
     Racing,
 }
 
@@ -108,7 +111,8 @@ struct Generator<'g, 't> {
     around: Vec<EnclosingLoop>,
     /// Number of branches that enclose the current position, without loops.
     branches: usize,
-    /// Number of further vectors of more than 16 bytes that the kernel may have. Each needs many registers.
+    /// Number of further vectors of more than 16 bytes that the kernel may have. The number is
+    /// limited because a wide vector needs many registers.
     wide: usize,
     /// Number of further memory accesses that the kernel may have. The limit applies only if addresses are affine.
     accesses: usize,

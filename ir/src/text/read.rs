@@ -130,7 +130,8 @@ impl<'s> Body<'s> {
     }
 }
 
-/// Maximum number of names to which an undefined name is compared for a suggestion. It bounds the time.
+/// Maximum number of names to which an undefined name is compared for a suggestion. The limit
+/// bounds the time of the search.
 const MOST_SUGGESTIONS: usize = 1000;
 
 fn undefined_name<T: Copy>(sigil: char, named: &Named<T>, names: &Names<'_, T>) -> Diagnostic {
@@ -304,7 +305,8 @@ impl<'s> Reader<'s> {
         self.tok() == Tok::Word && self.lexer.is_word(word)
     }
 
-    /// Consumes the keyword `word` if it is the next token. Returns `true` if it is.
+    /// Consumes the next token if it is the keyword `word`. Returns `true` if the token was
+    /// consumed.
     #[inline]
     pub(super) fn eat_word(&mut self, word: &str) -> bool {
         let found = self.at_word(word);

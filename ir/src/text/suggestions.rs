@@ -14,7 +14,7 @@ type Advice = (&'static str, &'static [&'static str]);
 
 /// Suggestions for foreign names of ops.
 const OPS: &[Advice] = &[
-    // Users of these names mostly need the position in the whole launch.
+    // Users of `threadIdx` and similar names mostly need the position in the whole launch.
     (
         "`item_id` (of the whole launch) or `local_id` (within its group)",
         &["threadidx", "thread_id", "get_local_id", "tid_x", "tid", "thread"],

@@ -156,8 +156,8 @@ impl Verifier<'_> {
         }
     }
 
-    /// Checks a stream of offsets into a window, a stream that holds a whole buffer. Both must
-    /// belong to the same buffer.
+    /// Checks a stream of offsets into a window, a stream that holds a whole buffer. The two
+    /// streams must belong to the same buffer.
     fn in_window(&mut self, packing: &Packing, number: usize, stream: &Stream, window: u32) {
         let place = |part| Subject::Stream(number, part);
         let name = self.stream_name(number);
