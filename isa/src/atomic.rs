@@ -8,19 +8,20 @@ use crate::halu::domain::{Domain, FloatKind, FloatOp, HalfKind, HalfMinMax, Half
 const SIGN: u32 = 0x8000_0000;
 const EXPONENT: u32 = 0x7F80_0000;
 
-/// An atomic operation. It determines the new value in memory from the old value and the operands.
+/// An atomic operation, which determines the new value in memory from the old value and the
+/// operands.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum AtomicOp {
     /// The sum modulo 2^n, where n is the number of bits.
     Add,
     /// The minimum.
     Min {
-        /// Compares as signed integers.
+        /// `true` to compare as signed integers.
         signed: bool,
     },
     /// The maximum.
     Max {
-        /// Compares as signed integers.
+        /// `true` to compare as signed integers.
         signed: bool,
     },
     /// The old value plus 1, or 0 if the old value is at least the operand (unsigned).
@@ -43,7 +44,7 @@ pub enum AtomicOp {
     MinMaxHalf {
         /// The format of the halves.
         format: Format,
-        /// Takes the minimum instead of the maximum.
+        /// `true` for the minimum, `false` for the maximum.
         min: bool,
     },
     /// The f32 sum.

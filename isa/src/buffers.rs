@@ -13,7 +13,7 @@ pub struct Buffer<'a> {
     pub name: &'a str,
     /// The kernel's access: read, write or both.
     pub direction: Direction,
-    /// The contents.
+    /// The contents of the buffer.
     pub bytes: Bytes<'a>,
 }
 
@@ -27,7 +27,7 @@ pub enum Bytes<'a> {
 }
 
 impl Buffer<'_> {
-    /// Returns the contents.
+    /// Returns the contents of the buffer.
     pub fn bytes(&self) -> &[u8] {
         match &self.bytes {
             Bytes::Shared(bytes) => bytes,
@@ -35,7 +35,8 @@ impl Buffer<'_> {
         }
     }
 
-    /// Returns the contents for writing, if the kernel may write the buffer.
+    /// Returns the contents of the buffer for writing, or `None` if the kernel must not write the
+    /// buffer.
     pub fn written(&mut self) -> Option<&mut [u8]> {
         match &mut self.bytes {
             Bytes::Mutable(bytes) if self.direction != Direction::In => Some(bytes),

@@ -309,7 +309,8 @@ pub struct HalfMode {
     pub format: Format,
     /// Rounding mode, applied once to the exact result.
     pub rounding: Rounding,
-    /// Flushes subnormal operands, and a result that is subnormal after rounding, to zeros of the same sign.
+    /// `true` to replace subnormal operands, and a result that is subnormal after rounding, by
+    /// zeros of the same sign.
     pub ftz: bool,
     /// Clamp, applied to the rounded result.
     pub clamp: Clamp,

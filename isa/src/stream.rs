@@ -1,31 +1,40 @@
-//! Streams: the parts of VP1's data store that the runtime fills before each execution of a program, and copies out
-//! after it. The runtime takes the part of VP1's DMA engine.
+//! Streams: the parts of VP1's data store that the runtime fills before each execution of a
+//! program, and copies out after it. The runtime replaces VP1's DMA engine.
 //!
-//! A launch is split into tiles of work items, and the program is executed once per tile. The data store holds, from
-//! address 0, the [`Tiles::image`] and the spilled registers. The streams follow, contiguous and aligned to 16 bytes,
-//! at stride code 0. Let n0, n1, .. be the trip counts of the loops around an access. Element `e` of group `g` at
-//! iterations `k0, k1, ..` has the offset `(((g
-//! * n0 + k0) * n1 + k1) .. * items + e) * bytes` in its stream. A uniform stream has one element for all items: `((k0)
-//!   * n1 + k1) .. * bytes`.
+//! A launch is split into tiles of work items, and the program is executed once per tile. The data
+//! store holds, from address 0, the [`Tiles::image`] and the spilled registers. The streams follow,
+//! contiguous and aligned to 16 bytes, at stride code 0. Let `n0`, `n1`, .. be the trip counts of
+//! the loops around an access. Element `e` of group `g` at the iterations `k0`, `k1`, .. has this
+//! byte offset in its stream:
 //!
-//! If there are too many streams, several of them share a region of the data store ([`regions_of`]). With n streams in
-//! a region, the offset is `((.. * n + j) * items + e) * bytes`, where j is the index of the stream in the region.
+//! `(((g * n0 + k0) * n1 + k1) .. * items + e) * bytes`
 //!
-//! The `$m` registers hold the scalar parameters from `$m0` upwards, 32 bits per register, lowest bits first. The next
-//! `$m` registers hold one region each, in the layout of `$a`: the region's first address, and as the limit the address
-//! after its end. The last three are [`M_ITEM_COUNT`], [`M_TILE_ITEMS`] and [`M_FIRST_ITEM`]. Register `$a` k traverses
-//! region k upwards. If a program ends early, it has made exactly the accesses below the current address. In a uniform
-//! stream without loops, it has made all accesses.
+//! A uniform stream has one element for all items, at this byte offset:
 //!
-//! A window ([`StreamContents::Buffer`]) is a copy of a whole buffer, with [`WINDOW_MARGIN`] unused bytes before and
-//! after it. The `$m` register of a window holds the addresses of the buffer's own bytes. The program loads and stores
-//! at computed addresses in the window, through any `$a` register, that of the stream included. The program records the
-//! offsets of these accesses in separate streams ([`StreamContents::Offsets`]). If a window is written, the runtime
-//! copies out the bytes that the accesses have stored.
+//! `((k0) * n1 + k1) .. * bytes`
 //!
-//! An element that cannot be read is zero, and so is an element of an item past the end of the launch. Streams with a
-//! buffer are numbered in the order in which an item makes the accesses. The streams of a loop are adjacent. Their
-//! accesses are made iteration by iteration, and within an iteration in the order of the streams.
+//! If there are too many streams, several of them share a region of the data store
+//! ([`regions_of`]). With n streams in a region, the offset is `((.. * n + j) * items + e) *
+//! bytes`, where j is the index of the stream in the region.
+//!
+//! The `$m` registers hold the scalar parameters from `$m0` upwards, 32 bits per register, lowest
+//! bits first. The next `$m` registers hold one region each, in the layout of `$a`: the region's
+//! first address, and as the limit the address after its end. The last three `$m` registers are
+//! [`M_ITEM_COUNT`], [`M_TILE_ITEMS`] and [`M_FIRST_ITEM`]. The address in register `$a` k
+//! traverses region k upwards. If a program ends early, it has made exactly the accesses below the
+//! current address. In a uniform stream without loops, it has made all accesses.
+//!
+//! A window ([`StreamContents::Buffer`]) is a copy of a whole buffer, with [`WINDOW_MARGIN`] unused
+//! bytes before and after it. The `$m` register of a window holds the addresses of the buffer's own
+//! bytes. The program loads and stores at computed addresses in the window, through any `$a`
+//! register, that of the stream included. The program records the offsets of these accesses in
+//! separate streams ([`StreamContents::Offsets`]). If a window is written, the runtime copies out
+//! the bytes that the accesses have stored.
+//!
+//! An element that cannot be read is zero, and so is an element of an item past the end of the
+//! launch. Streams with a buffer are numbered in the order in which an item makes the accesses. The
+//! streams of a loop are adjacent. Their accesses are made iteration by iteration, and within an
+//! iteration in the order of the streams.
 
 pub use halfbyte_abi::stream::{Affine, AffineVariable, Step, StreamContents, TripCount, regions};
 use halfbyte_abi::{ParamKind, Signature};
@@ -71,9 +80,10 @@ pub struct Tiles {
 pub struct AccessSite {
     /// The address of the instruction in instruction words, for traps.
     pub word: u32,
-    /// The program writes the stream, so the runtime copies it out after the program; otherwise the runtime copies it
-    /// in before the program. A guard, which has no buffer, is written and starts as zeros. A stream of offsets is
-    /// always written; in that stream, the flag means that the accesses are stores.
+    /// `true` if the program writes the stream: the runtime then copies the stream out after the
+    /// program, and otherwise copies it in before the program. A guard, which has no buffer, is
+    /// written and starts as zeros. A stream of offsets is always written; its flag is `true` if
+    /// the accesses are stores.
     pub written: bool,
 }
 

@@ -15,9 +15,8 @@ use halfbyte_abi::{Exceeded, ItemName, Shape};
 /// If several items trap, the trap of the item with the lowest number is reported. A cooperative
 /// launch reports the first trap in the order of execution instead.
 ///
-/// On VP1, one
-/// program executes a group of items. An error of that program is attributed to the group's first
-/// item. Invalid accesses of items up to that item take precedence.
+/// On VP1, one program executes a group of items. An error of that program is attributed to the
+/// group's first item. Invalid accesses of items up to that item take precedence.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Trap {
     /// Name of the kernel.
@@ -157,14 +156,14 @@ pub enum TrapKind {
         /// Name of the buffer's parameter.
         buffer: String,
     },
-    /// A data race: another item accesses the same byte without synchronisation, and one of them
-    /// writes. Reported only by launches that detect races.
+    /// A data race: two items access the same byte without synchronisation, and at least one of the
+    /// two accesses is a write. Reported only by launches that detect races.
     Race {
         /// The direction of the second access.
         access: Access,
         /// The memory space.
         space: Space,
-        /// Address of the first byte that both access.
+        /// Address of the first byte that both accesses contain.
         address: u64,
         /// The first access.
         other: ConflictingAccess,
@@ -275,7 +274,8 @@ impl TrapKind {
         }
     }
 
-    /// Returns the items that wait for each other, for changes.
+    /// Returns a mutable slice of the items that wait for each other. The slice is empty for a trap
+    /// of another kind.
     pub fn parties_mut(&mut self) -> &mut [WaitingItems] {
         match self {
             TrapKind::Collective(_, parties) | TrapKind::Deadlock(parties) => parties,
@@ -298,9 +298,10 @@ pub struct ConflictingAccess {
     pub address: usize,
     /// Source location of the instruction, if known.
     pub loc: Option<Loc>,
-    /// The access is a write.
+    /// `true` if the access is a write.
     pub is_written: bool,
-    /// The access belongs to an asynchronous copy whose completion its item has not yet waited for.
+    /// `true` if the access belongs to an asynchronous copy for whose completion its item has not
+    /// yet waited.
     pub is_under_way: bool,
     /// `true` if both accesses are stores of the same value by the same instruction.
     pub is_same_value: bool,

@@ -47,7 +47,7 @@ impl Field {
     }
 }
 
-/// Two fields are equal if they cover the same bits; the name is ignored.
+/// Two fields are equal if they have the same position and width; the name is ignored.
 impl PartialEq for Field {
     fn eq(&self, other: &Field) -> bool {
         (self.lo, self.width) == (other.lo, other.width)

@@ -9,7 +9,7 @@ use crate::ptx_meaning::same;
 use crate::random::{FLOATS, Random};
 
 /// Precision of the reference in bits. The f32 operands that are hardest to round need about 60
-/// bits. Operands near 1, or results near the operand, need twice as many.
+/// bits. Operands near 1, or results near the operand, need about 120 bits.
 const BITS: usize = 192;
 
 /// A binary floating-point format: the number of fraction bits, and the smallest normal exponent.
@@ -77,7 +77,8 @@ fn of(function: Function, x: f64, consts: &mut Consts) -> BigFloat {
     let rm = RoundingMode::None;
     let a = number(x);
     match function {
-        // Beyond these bounds the result of `ex2` is zero or infinite in every format, and the reference would be slow.
+        // For operands outside of this range, the result of `ex2` is zero or infinite in every
+        // format. The clamp prevents slow computations of extreme powers.
         Function::Ex2 => {
             let a = BigFloat::from_f64(x.clamp(-2000.5, 2000.5), BITS);
             BigFloat::from_f64(2.0, BITS).pow(&a, BITS, rm, consts)

@@ -9,8 +9,9 @@ use halfbyte_isa::row::{Operand, OperandKind, Suffix};
 /// The bit fields in seed 001. Each line holds an opcode and `lo,width,name` for each of its fields.
 const SEED: &str = include_str!("../vectors/halu-fields.txt");
 
-/// Returns the fields of a mnemonic that our rows have but seed 001 does not, as low bit and width.
-/// They are the rounding, which is commented out in the seed, and `.F32`.
+/// Returns the fields that the row of a mnemonic has in addition to those of seed 001, as pairs of
+/// a low bit and a width. The additional fields are the rounding mode, which is commented out in
+/// the seed, and `.F32`.
 fn ours(mnemonic: &str) -> &'static [(u8, u8)] {
     match mnemonic {
         "HADD2" => &[(78, 2), (92, 1)],

@@ -12,8 +12,8 @@ fn vectors(name: &str) -> Vec<serde_json::Value> {
     text.lines().map(|l| serde_json::from_str(l).unwrap()).collect()
 }
 
-/// Assembles a line and checks that its instruction word decodes, and that its disassembly
-/// assembles to the same word. Returns the word.
+/// Assembles a line. Checks that the instruction word decodes, and that its disassembly assembles
+/// to the same word. Returns the word.
 fn round_trip(line: &str) -> u128 {
     let word = read_word(line).unwrap_or_else(|e| panic!("{line}: {e}"));
     let inst = Inst::decode(word).unwrap_or_else(|| panic!("{line}: {word:#034x} does not decode"));
@@ -383,7 +383,8 @@ L7:
 "
     );
     assert_eq!(assemble(&listing).unwrap().words, program.words);
-    // A branch to a target outside the program is printed with its distance.
+    // If the target of a branch is outside the program, the disassembly contains the distance in
+    // instruction words.
     assert_eq!(disassemble(&[read_word("BRA .-1").unwrap()]), "    BRA .-1 ;\n");
 }
 

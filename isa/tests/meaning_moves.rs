@@ -136,8 +136,8 @@ fn addresses() {
     assert_eq!(access(&mut m, Inst::new(Opcode::LDL_32)), kept_nowhere);
 }
 
-/// The width of every load and store must match its row, both in the number of bytes at the address
-/// and in the number of data registers.
+/// Tests that the width of every load and store matches its row: the number of bytes at the
+/// address, and the number of data registers.
 #[test]
 fn access_widths_match_the_rows() {
     use halfbyte_isa::row::{OperandKind, RegFile};

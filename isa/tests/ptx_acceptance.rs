@@ -20,19 +20,20 @@ const TARGET: TargetName = TargetName { sm: 120, suffix: Some(Suffix::Family) };
 /// Number of lines in one run of `ptxas`.
 const LINES: usize = 300;
 
-/// The answer of `ptxas` to a line on which it crashes.
+/// The error that stands for a crash of `ptxas`.
 const CRASH: &str = "ptxas crashes";
 
-/// The answer to a line.
+/// The answer of the parser to a line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Answer {
     Accepted,
-    /// A valid instruction that is not implemented.
+    /// The line is valid PTX, but halfbyte does not support it.
     Unsupported,
     Refused,
 }
 
-/// Differences that are known, each with parts that all occur in the lines that have it, and the reason.
+/// Known differences between the parser and `ptxas`. Each entry holds substrings and the reason for
+/// a difference. An entry applies to the lines that contain all of its substrings.
 const KNOWN: &[(&[&str], &str)] = &[
     (&[".pred %f16x2"], "ptxas takes a register of type .f16x2 for a predicate"),
     (&[".pred the_f16x2"], "ptxas takes a register of type .f16x2 for a predicate"),
@@ -71,7 +72,8 @@ fn accepts_the_lines_that_ptxas_accepts() {
         let of_ptxas = answers_of_ptxas(&ptxas, &empty, lines);
         for (line, of_ptxas) in lines.iter().zip(of_ptxas) {
             let ours = answer(&empty, line);
-            // Among other lines `ptxas` does not check what has no effect, so a line is judged alone, too.
+            // If a text has several lines, `ptxas` does not check instructions without effect.
+            // Therefore, `ptxas` also assembles each line separately that only the parser rejects.
             let of_ptxas = match of_ptxas {
                 None if ours == Answer::Refused => {
                     answers_of_ptxas(&ptxas, &empty, std::slice::from_ref(line)).remove(0)
@@ -99,12 +101,12 @@ fn accepts_the_lines_that_ptxas_accepts() {
     assert!(differ.is_empty(), "{} of {} lines differ\n{}", differ.len(), lines.len(), differ.join("\n"));
 }
 
-/// Returns a random instruction as text, changed in most cases.
+/// Returns the text of a random instruction. Most texts contain a random change.
 fn line(empty: &Entry, random: &mut Random) -> Option<String> {
     let opcode = Opcode::ALL[random.next() as usize % Opcode::ALL.len()];
     let mut inst = Inst::random(opcode, empty, &mut || random.next())?;
-    // `ptxas` accepts calls only in complete sequences, does not check instructions that are never
-    // reached, and takes minutes for matrix products that the target does not have.
+    // `ptxas` accepts calls only in complete sequences, and does not check unreachable
+    // instructions. For matrix products that the target lacks, `ptxas` takes minutes.
     let is_left_out =
         matches!(opcode.row().mnemonic, "wgmma" | "wmma" | "mma" | "bra" | "brx" | "ret" | "exit" | "trap" | "brkpt");
     if crate::ptx::is_of_a_call(&inst) || is_left_out {
@@ -222,7 +224,7 @@ fn change_operand(operands: &mut Vec<String>, empty: &Entry, random: &mut Random
 fn around(empty: &Entry) -> (String, String) {
     let module = crate::ptx::module(VERSION, TARGET, empty.clone()).to_string();
     let (before, after) = module.rsplit_once("\n}").unwrap();
-    // The label of the module stands at the end of the body.
+    // The last line of the body is a label, which must follow the inserted instructions.
     let (before, label) = before.rsplit_once('\n').unwrap();
     (before.to_owned(), format!("{label}\n}}{after}"))
 }
@@ -238,11 +240,12 @@ fn answer(empty: &Entry, line: &str) -> Answer {
     }
 }
 
-/// Returns the error of `ptxas` for each line, or `None` if it accepts the line.
+/// Returns the error of `ptxas` for each line, or `None` if `ptxas` accepts the line.
 ///
-/// `ptxas` reports errors of different stages only if the text has none of an earlier stage. The
-/// lines with an error are left out of the next run, until there is no error. An unknown
-/// instruction at the end ends the first stage early, which is faster.
+/// `ptxas` reports the errors of a stage only if the earlier stages find no error. Therefore, the
+/// lines with errors are removed and the other lines are assembled again, until no line has an
+/// error. The first runs contain an invalid instruction at the end: `ptxas` then stops after its
+/// first stage, which is faster.
 fn answers_of_ptxas(ptxas: &Path, empty: &Entry, lines: &[String]) -> Vec<Option<String>> {
     let (before, after) = around(empty);
     let first = before.lines().count() + 1;
@@ -255,7 +258,8 @@ fn answers_of_ptxas(ptxas: &Path, empty: &Entry, lines: &[String]) -> Vec<Option
                 break;
             };
             if ["signal", "Internal compiler error", "<builtin>"].iter().any(|crash| said.contains(crash)) {
-                // `ptxas` crashes on some valid lines. The lines are halved until the line is found.
+                // `ptxas` crashes on some valid lines. The two halves of the text are assembled
+                // separately, until each crash is attributed to a single line.
                 return match lines {
                     [_] => vec![Some(CRASH.to_owned())],
                     _ => {

@@ -1,5 +1,6 @@
-//! Comparison of the PTX parser and printer with NVIDIA's `ptxas`. `ptxas` must accept every printed instruction, and
-//! every variant at the PTX version of its row. It must accept exactly the orders of modifiers that the parser accepts.
+//! Comparison of the PTX parser and printer with NVIDIA's `ptxas`. `ptxas` must accept every
+//! printed instruction, and every variant at the PTX version of its row. `ptxas` must accept
+//! exactly the orders of modifiers that the parser accepts.
 
 use std::collections::{BTreeMap, HashSet};
 use std::num::NonZero;
@@ -69,8 +70,8 @@ fn crashes_ptxas(inst: &Inst, entry: &Entry) -> bool {
 }
 
 /// Returns the errors that `ptxas` reports for the instructions. ptxas 13.5 crashes on kernels with
-/// many 32-byte accesses. Therefore, a kernel contains at most four such instructions. It also
-/// crashes on some combinations of instructions, which are then assembled apart.
+/// many 32-byte accesses. Therefore, a kernel contains at most four such instructions. If ptxas
+/// crashes on a kernel, the two halves of its instructions are assembled separately.
 fn refused_of(ptxas: &Path, (version, target): ((u8, u8), TargetName), empty: &Entry, insts: Vec<Inst>) -> Vec<String> {
     let taken = insts.into_iter().filter(|inst| !crashes_ptxas(inst, empty));
     let (wide, plain): (Vec<Inst>, Vec<Inst>) = taken.partition(|inst| is_wide(inst.opcode));
@@ -210,7 +211,8 @@ fn accepts_the_modifier_orders_of_ptxas() {
     let (mut random, mut lines) = (Random(5), Vec::new());
     for &opcode in Opcode::ALL {
         let mnemonic = opcode.row().mnemonic;
-        // `ptxas` accepts more orders of these modifiers than the parser. On 32-byte accesses, `ptxas` crashes.
+        // The test omits instructions for which `ptxas` accepts more orders of modifiers than the
+        // parser. It also omits 32-byte accesses, on which `ptxas` crashes.
         let is_apart = matches!(mnemonic, "createpolicy" | "movmatrix" | "mma" | "wmma" | "ldmatrix" | "stmatrix")
             || opcode == Opcode::FENCE_PROXY_ASYNC
             || is_wide(opcode);

@@ -38,7 +38,7 @@ fn double(random: &mut Random) -> u64 {
     match random.next() % 4 {
         0 => DOUBLES[bits as usize % DOUBLES.len()],
         1 => bits,
-        // These operands have exponents close to each other, and few fraction bits.
+        // The generated numbers have exponents close to each other, and few fraction bits.
         2 => bits & 0x8000_0000_FFFF_FFFF | (1010 + (bits >> 32) % 30) << 52,
         _ => bits & 0x800F_FFFF_FFFF_FFFF | (1015 + (bits >> 53) % 16) << 52,
     }

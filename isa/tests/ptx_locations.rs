@@ -34,7 +34,8 @@ fn finds_the_source_location_of_instructions() {
     assert_eq!(again.sources[0].iter().map(|source| source.loc).collect::<Vec<_>>(), locs);
 }
 
-/// A `.loc` may name the call that its function is inlined into, and an instruction may follow in the same line.
+/// Tests that a `.loc` may name the call site at which its function is inlined. An instruction may
+/// follow the `.loc` in the same line.
 #[test]
 fn finds_the_calls_that_instructions_are_inlined_into() {
     let text = ".version 8.8\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n    .reg .b32 %r<2>;
@@ -67,7 +68,8 @@ fn finds_the_calls_that_instructions_are_inlined_into() {
         ]
     );
     assert_eq!(origins(1), ["a.py:40, inlined at lib.py:20"]);
-    // A chain of calls of any length is parsed, and shown up to a limit.
+    // The parser must accept a chain of inlined calls of any length. Only the first eight locations
+    // are returned.
     let calls: String =
         (2..50_000).map(|line| format!(".loc 1 {line} 1, function_name f, inlined_at 1 {} 1\n", line - 1)).collect();
     let text = text.replace(".loc 1 31 3 ret;", &format!(".loc 1 1 1\n{calls}ret;"));

@@ -217,7 +217,7 @@ fn examples() {
         ("b16", "fma.rn.relu.f16 %d, %a, %b, %c", [0x3C00, 0xBC00, 0], 0),
         ("b16", "fma.rn.relu.bf16 %d, %a, %b, %c", [0x7FC0, 0x3F80, 0], 0x7FFF),
         ("b16", "mul.rn.ftz.f16 %d, %a, %b", [0x8001, 0x3C00, 0], 0x8000),
-        // `.relu` turns -0 into +0, also if a tiny result was rounded to -0.
+        // `.relu` turns -0 into +0, even if the -0 is the rounded result of a tiny number.
         ("b16", "fma.rn.relu.f16 %d, %a, %b, %c", [0x8000, 0x3C00, 0x8000], 0),
         ("b32", "fma.rn.relu.bf16x2 %d, %a, %b, %c", [0x8080_8000, 0x0080_3F80, 0x8000_8000], 0),
         ("b32", "fma.rn.relu.f16x2 %d, %a, %b, %c", [0x8800_3C00, 0x0800_3C00, 0x8000_0000], 0x3C00),
@@ -298,7 +298,8 @@ fn examples() {
         ("b32", "sub.cc.u32 %d, %a, %b; subc.u32 %d, %c, 0", [0, 1, 5], 4),
         ("b64", "sub.cc.u64 %d, %a, %b; subc.cc.u64 %d, %c, 0; subc.u64 %d, 0, 0", [0, 1, 0], u64::MAX),
         ("b32", "mad.lo.cc.u32 %d, %a, %b, %c; madc.hi.u32 %d, %a, %b, 0", [0xFFFF_FFFF, 2, 2], 2),
-        // A subtraction sets the flag to a carry, too: the flag is clear if there is a borrow.
+        // `sub.cc` sets the flag to the carry of `a + !b + 1`, so the flag is clear if there is a
+        // borrow.
         ("b32", "sub.cc.u32 %d, %a, %b; addc.u32 %d, 0, 0", [1, 2, 0], 0),
         ("b32", "sub.cc.u32 %d, %a, %b; addc.u32 %d, 0, 0", [2, 2, 0], 1),
         ("b32", "sub.cc.s32 %d, %a, %b; madc.lo.s32 %d, %c, %c, 0", [2, 1, 3], 10),
@@ -329,8 +330,9 @@ fn examples() {
     }
 }
 
-/// Comparisons of video elements compare exact integers, whatever their types. Hardware behaves
-/// like this, but the PTX manual differs.
+/// Tests that comparisons of video elements compare the exact integers, even if the elements have
+/// different types. Hardware compares the exact integers, but the PTX manual describes another
+/// result.
 #[test]
 fn video_comparisons_use_exact_integers() {
     let mut random = Random(7);

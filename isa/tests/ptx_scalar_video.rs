@@ -1,5 +1,5 @@
-//! Tests of scalar video instructions: texts that are valid and texts that are not, compared with
-//! `ptxas`, and results at the edges of the ranges. The vectors in `tests/vectors/ptx-video.jsonl.gz`
+//! Tests of scalar video instructions. Valid and invalid texts are compared with `ptxas`, and
+//! results are tested at the edges of the ranges. The vectors in `tests/vectors/ptx-video.jsonl.gz`
 //! test all forms.
 
 use std::collections::HashSet;
@@ -138,14 +138,16 @@ fn random_line(random: &mut Random) -> String {
     };
     let mut operands = vec![mostly(random, &["%r1", "%u1", "%s1"], &["%f1", "%r0"]).to_owned() + merges];
     for i in 0..2 {
-        // ptxas accepts two negated factors of every instruction.
+        // `ptxas` accepts two negated sources in every instruction. Therefore, both sources are
+        // negated only in `vmad`.
         let sign = match i {
             _ if is_mad => one_of(random, &["", "", "-"]),
             0 => mostly(random, &[""], &["-"]),
             _ => "",
         };
         operands.push(match mostly(random, &["%r2", "%u0", "%s0", "7", "-5"], &["%h0", "%f0", "%d0"]) {
-            // After a syntax error, such as a selector of a 64-bit register, ptxas reports no other error.
+            // These operands get no selector, because a selector would be a syntax error. After a
+            // syntax error, `ptxas` reports no other error.
             plain @ ("7" | "-5" | "%h0" | "%d0") => plain.to_owned(),
             reg => [sign, reg, mostly(random, SELECTORS, NO_SELECTORS)].concat(),
         });
@@ -191,7 +193,8 @@ fn results_are_exact_at_the_edges() {
     const MIN: u64 = 0x8000_0000;
     const MAX: u64 = 0xFFFF_FFFF;
     for (inst, [a, b, c], d) in [
-        // Types extend the parts, and the type and the selector of d give the range of `.sat`.
+        // The types of a and b determine the extension of the sources. The type and the selector of
+        // d determine the range of `.sat`.
         ("vadd.u32.u32.u32.sat %d, %a, %b", [MAX, 1, 0], MAX),
         ("vadd.s32.u32.u32.sat %d, %a, %b", [MAX, 1, 0], 0x7FFF_FFFF),
         ("vadd.u32.s32.u32.sat %d, %a, %b", [MIN, 1, 0], 0),
@@ -204,14 +207,15 @@ fn results_are_exact_at_the_edges() {
         ("vabsdiff.u32.u32.s32.sat %d, %a, %b", [MAX, MIN, 0], MAX),
         ("vmin.s32.u32.s32 %d, %a, %b", [MAX, 5, 0], 5),
         ("vmax.u32.s32.u32 %d, %a.b0, %b", [0xFF, 3, 0], 3),
-        // The second operation takes the exact t, and `c` by the type of d.
+        // The first operand of the second operation is the exact intermediate result. The second
+        // operand is c, in the type of d.
         ("vadd.u32.u32.u32.min %d, %a, %b, %c", [MAX, 2, 7], 7),
         ("vadd.s32.s32.s32.max %d, %a, %b, %c", [MIN, MAX, 7], 7),
         ("vsub.u32.u32.u32.min %d, %a, %b, %c", [1, 2, 7], MAX),
         ("vadd.s32.u32.u32.max %d, %a, %b, %c", [1, 2, MAX], 3),
         ("vadd.u32.u32.u32.max %d, %a, %b, %c", [1, 2, MAX], MAX),
         ("vadd.u32.u32.u32.add %d, %a, %b, %c", [MAX, MAX, MAX], MAX - 2),
-        // Without a selector of d and a second operation, `c` is ignored.
+        // If d has no selector and the instruction has no second operation, c is ignored.
         ("vadd.u32.u32.u32 %d, %a, %b, %c", [1, 2, MAX], 3),
         ("vshl.u32.u32.u32.clamp %d, %a, %b", [MAX, 200, 0], 0),
         ("vshl.u32.u32.u32.wrap %d, %a, %b", [1, 33, 0], 2),
@@ -226,7 +230,8 @@ fn results_are_exact_at_the_edges() {
         ("vset.s32.s32.gt.add %d, %a.b0, %b.h1, %c", [0xFF, 0xFFFE_0000, 9], 10),
         ("vset.s32.s32.eq.max %d, %a, %b, %c", [1, 2, MAX], MAX),
         ("vset.s32.s32.eq %d.h1, %a, %b, %c", [7, 7, 0x1234_5678], 0x0001_5678),
-        // The types of a and b and the signs, not the type of d, determine whether t is signed.
+        // The types of a and b and the negations determine the signedness of the intermediate
+        // result. The type of d does not matter.
         ("vmad.s32.u32.u32.sat %d, %a, %b, %c", [MAX, MAX, MAX], MAX),
         ("vmad.u32.s32.u32.sat %d, %a, %b, %c", [MAX, MAX, 0], MIN),
         ("vmad.u32.u32.u32.po.shr15 %d, %a.h0, %b.h0, %c", [0x8000, 0x8000, 0x7FFF], 0x8001),

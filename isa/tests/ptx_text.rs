@@ -265,7 +265,8 @@ out:
     assert_eq!(text, expected);
     assert!(read(&text).unwrap().module == read_once);
 
-    // Registers must get other names than the other kinds of symbols, and other names than the variables of the module.
+    // The printed name of a register must differ from the names of all symbols of another kind, and
+    // from the names of the variables of the module.
     let body = ".reg .b32 a; .shared .b8 s[4]; { .reg .b32 s, g0; .shared .b8 t[4]; .local .b8 u[4]; mov.b32 s, t; mov.b32 g0, u; }
 { .shared .b8 s[8], t[8]; .reg .b32 u; mov.b32 u, s; mov.b32 u, t; a: ret; } mov.b32 a, s; ld.b32 a, [g0];";
     let read_once = read(&kernel(body)).unwrap_or_else(|errors| panic!("{errors:?}")).module;
@@ -287,7 +288,8 @@ out:
     let read_once = read(&kernel(body)).unwrap().module;
     assert!(read(&read_once.to_string()).unwrap().module == read_once);
 
-    // A label that several scopes use and none of them defines belongs to the scope around them.
+    // If several scopes use a label but none of them defines the label, it belongs to the scope
+    // that encloses them.
     let body = "{ bra z; { bra z; { bra z; } { z: bra z; } } bra y; } z: { { bra y; } } y: ret;";
     let text = read(&kernel(body)).unwrap().module.to_string();
     let lines: Vec<&str> = text.lines().map(str::trim).skip_while(|line| !line.starts_with("bra")).collect();
@@ -414,7 +416,7 @@ fn rejects_only_kernels_with_unsupported_features() {
     );
     let outside: Vec<String> = found.unsupported.iter().map(ToString::to_string).collect();
     assert_eq!(outside.len(), 3, "{outside:?}");
-    // `read` must report the same errors for the whole file.
+    // `read` must report as many errors as `read_each` reports for unsupported features.
     assert_eq!(read(text).unwrap_err().len(), found.unsupported_errors().len());
 }
 
@@ -452,8 +454,8 @@ fn finds_kernels_by_name() {
     assert_eq!((read.kernel_by_ir_name("d"), read.most_params()), (None, 1));
 }
 
-/// A kernel is rejected because of the first unsupported function that it can call, however many
-/// calls lie between them.
+/// Tests that a kernel is rejected if it can call an unsupported function, directly or through
+/// other functions. The error names the first unsupported function in the order of the module.
 #[test]
 fn rejects_kernels_that_reach_an_unsupported_function() {
     let text = ".version 8.0 .target sm_90 .address_size 64

@@ -1,10 +1,11 @@
-//! Tests of the kinds of errors. What `ptxas` accepts and halfbyte does not implement is unsupported; what no assembler
-//! accepts is wrong.
+//! Tests of the classification of errors. A text that `ptxas` accepts and halfbyte does not
+//! implement is unsupported. A text that no assembler accepts is wrong.
 
 use halfbyte_isa::ptx::module::TargetName;
 use halfbyte_isa::ptx::text::{Error, Verdict, read};
 
-/// Statements that `ptxas` 13.5 accepts for the target, and the word at which the error is.
+/// Statements that `ptxas` 13.5 accepts for the target. The last string is the word at which
+/// halfbyte reports the error.
 const UNSUPPORTED: &[(&str, &str, &str)] = &[
     ("sm_80", "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%f0, %f1}, {%f2}, {%f3}, {%f0, %f1};", ".f64"),
     ("sm_80", "mma.sync.aligned.m8n8k4.row.col.rn.f64.f64.f64.f64 {%f0, %f1}, {%f2}, {%f3}, {%f0, %f1};", ".rn"),
@@ -34,7 +35,8 @@ const UNSUPPORTED: &[(&str, &str, &str)] = &[
     ("sm_80", "mbarrier.init.shared.b64 [%d0], 1;", "mbarrier"),
 ];
 
-/// Statements that no assembler accepts, and the word at which the error is.
+/// Statements that no assembler accepts. The last string is the word at which halfbyte reports the
+/// error.
 const WRONG: &[(&str, &str, &str)] = &[
     ("sm_80", "mma.sync.aligned.m8n8k4.row.col.f65.f64.f64.f64 {%f0, %f1}, {%f2}, {%f3}, {%f0, %f1};", ".f65"),
     ("sm_90", "prefetch.tensorman [%d0];", ".tensorman"),

@@ -72,8 +72,8 @@ fn products_are_those_of_the_vectors() {
     assert_eq!(lines, 1492);
 }
 
-/// Computes a matrix product in which only one element is not zero, and returns the bits of this
-/// element: the dot product of the pairs, plus `c`.
+/// Computes a matrix product of which only one element is not zero. Returns the bits of this
+/// element: the sum of `c` and the dot product of the pairs.
 fn dot(op: &str, sm: u16, pairs: &[(u32, u32)], c: u32) -> u32 {
     let form = form(op);
     let [mut a, mut b, mut of_c] =

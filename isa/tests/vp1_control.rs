@@ -35,7 +35,8 @@ fn jumps() {
     assert_eq!(next(Inst::new(Opcode::VNOP)), Next::Fall);
 }
 
-/// A loop instruction tests the flags from before its bundle, even if the bundle changes these flags.
+/// Tests that a loop instruction uses the flags from before its bundle, even if the bundle changes
+/// these flags.
 #[test]
 fn a_loop_tests_old_flags() {
     let mut state = State { c: [0x8000; 4], l: [1; 4], ..State::default() };

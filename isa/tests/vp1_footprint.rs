@@ -172,13 +172,13 @@ fn inst(text: &str) -> Inst {
 #[test]
 fn detects_shared_ports_and_forwarded_operands() {
     let interacting = [
-        // The two instructions of these pairs need the same one of the four read ports.
+        // In each of these four pairs, both instructions need the same read port.
         ("mov $r1 $v3 0x0", "stvh $v5 $a1 0x0"),
         ("mov $m1 $r2", "sts $r3 $a1 0x0"),
         ("bvecmad $r0 $r0q $c0 false $vc0 sf 0x4", "sts $r5 $a1 0x0"),
         ("mov $r1 $l0", "exit 0x0"),
-        // The vector instruction takes its factors from the scalar unit. In the last two pairs, the
-        // scalar instruction passes no factors.
+        // The vector instruction uses factors or flags of the scalar unit. `add` forwards no
+        // factors, but `vmad2` reads intermediate values of `add` as factors.
         ("vec 0x1 0x2 $vc1 sf 0x0", "vmad2 s factor rd int 0x0 hi $v27 u $v18d u $v27"),
         ("add $r1 $r2 $r3", "vmad2 s mask rd int 0x0 hi $v27 u $v18d u $v27"),
         ("vec 0x1 0x2 $vc1 sf 0x0", "vcmpad 0x1 $vc0 $v15d $v31"),
@@ -224,7 +224,8 @@ fn some_footprints() {
     assert_eq!(footprint("mov $r1 $c2").reads, Locations::flags(2, 0xffff));
     assert_eq!(footprint("mov $r1 0x5").reads, Locations::EMPTY);
     assert_eq!(footprint("xor $r31 $r1 0x0").writes, Locations::EMPTY);
-    // Accesses relative to the stack frame conflict if their addresses overlap. Accesses to streams always conflict.
+    // Two accesses conflict if one of them is a store and both may access the same byte. Addresses
+    // relative to `$a31`, which holds 0, are known; all other addresses are unknown.
     let conflict = |a: &str, b: &str| footprint(a).access.unwrap().conflicts(footprint(b).access.unwrap());
     assert!(conflict("stvh $v1 $a31 0x10", "lds $r1 $a31 0x14"));
     assert!(!conflict("stvh $v1 $a31 0x10", "lds $r1 $a31 0x24"));

@@ -114,8 +114,8 @@ fn semantics_match_the_operand_roles() {
         for _ in 0..200 {
             let inst = Inst::random(op, &mut next);
             let mut recorder = Recorder { c: 0x8000 | next() as u32 & 0x27ff, reads: Registers::new() };
-            // A vector instruction is bundled with a `vec`, which passes operands to the vector
-            // unit. Otherwise, the unit would use operands of an earlier bundle.
+            // A `vec` in the same bundle forwards factors and flags to the vector instruction,
+            // which then does not read the flags of the `$vc` register in its own word.
             let vec = Inst::new(Opcode::VEC);
             let words = [vec.word(), inst.word()];
             let words = if inst.unit() == Unit::Vector { &words[..] } else { &words[1..] };

@@ -22,7 +22,7 @@ fn bytes(value: &Value) -> [u8; 16] {
     std::array::from_fn(|i| u8::from_str_radix(&text[2 * i..2 * i + 2], 16).expect("hexadecimal digits"))
 }
 
-/// Sets the locations that a JSON object names, and returns the set of these locations.
+/// Sets the locations that a JSON object names, and returns the set of the named locations.
 fn set(state: &mut State, object: &Map<String, Value>) -> BTreeSet<Location> {
     let mut locations = BTreeSet::new();
     for (file, value) in object {

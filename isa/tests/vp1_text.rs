@@ -115,8 +115,8 @@ const EQUAL_TEXTS_HEAD: &str = "\
 # In addition, an opcode with several values of OP is assembled with the first value.
 ";
 
-/// Every disassembly must assemble to an instruction word with the same disassembly. The word must
-/// also be the same, except for the cases in the file `vp1_equal_texts.txt`.
+/// Tests that every disassembly assembles to an instruction word with the same disassembly. The
+/// word must equal the original word, except for the cases in the file `vp1_equal_texts.txt`.
 #[test]
 fn lists_words_with_equal_texts() {
     let mut random = Random(4);
@@ -334,7 +334,8 @@ fn bits_outside_fields_do_not_change_the_text() {
         let claimed = op.row().fields().fold(0xff << 24, |mask, field| mask | field.mask() as u32);
         let word = Inst::random(op, &mut || random.next()).word();
         let text = word_text(word, 0x2_269a);
-        // Tests all patterns of these bits if there are few bits, otherwise random patterns.
+        // Tests all patterns of the bits outside the fields if there are at most 1,024 patterns,
+        // otherwise random patterns.
         let bits: Vec<u32> = (0..32).map(|bit| 1 << bit).filter(|bit| claimed & bit == 0).collect();
         for pattern in 0..PATTERNS.min(1u32.checked_shl(bits.len() as u32).unwrap_or(PATTERNS)) {
             let pattern = if 1 << bits.len() <= PATTERNS { pattern } else { random.next() as u32 };

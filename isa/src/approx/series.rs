@@ -61,8 +61,8 @@ pub(super) fn lg2<R: Real>(x: f64) -> R {
     let bits = x.to_bits();
     let mut exponent = (bits >> 52) as i32 - 1023;
     let mut m = f64::from_bits(bits & 0xF_FFFF_FFFF_FFFF | 0x3FF << 52);
-    // `m` is made to lie between 0.7071 and 1.4142. Then the sum of the exponent and the logarithm
-    // of `m` is never close to 0, unless the exponent is 0.
+    // The normalised `m` is between 0.7071 and 1.4142. Therefore, the sum of the exponent and the
+    // logarithm of `m` is never close to 0, unless the exponent is 0.
     if m > 1.414 {
         (m, exponent) = (m / 2.0, exponent + 1);
     }

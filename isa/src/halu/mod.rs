@@ -36,7 +36,8 @@ macro_rules! define {
 
 opcodes::opcodes!(define);
 
-/// Data derived from a row. It is computed once, because encoding and decoding need it for every instruction word.
+/// Data that is derived from a row. The data is computed once, because encoding and decoding of
+/// every instruction word need the data.
 struct Derived {
     template: u128,
     named: u128,

@@ -20,18 +20,18 @@ const WORD: Value = Value { file: RegFile::Gpr, span: 1 };
 /// The value for which a register operand of a template stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Placeholder {
-    /// `$d`.
+    /// The result, `$d`.
     Result,
-    /// `$0`, `$1`, ...
+    /// An operand: `$0`, `$1`, ...
     Operand(u8),
 }
 
 /// The register file of a value, and the number of registers that the value occupies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Value {
-    /// GPR or predicate.
+    /// The register file: GPR or predicate.
     pub file: RegFile,
-    /// 1, 2 or 4 GPRs; 1 for a predicate.
+    /// Number of registers: 1, 2 or 4 GPRs, or 1 predicate.
     pub span: u8,
 }
 
@@ -51,7 +51,8 @@ pub struct Template {
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum TemplateError {
-    /// `$` followed by something other than `d` or an operand's number. The number is the number of operands.
+    /// A `$` that is followed by neither `d` nor the number of an operand. The second value is the
+    /// number of operands.
     #[error("`${0}` is not a valid placeholder: use `$d` for the result and `$0` to `${last}` for the operands", last = .1.saturating_sub(1))]
     Placeholder(String, usize),
     /// An explicit register name.

@@ -3,7 +3,7 @@
 use super::{Loc, RecordError};
 
 /// A source-level access that a wider load or store includes. If the wide access fails, the trap
-/// names the first partial access that would have failed as an access of its own size.
+/// names the first partial access that would fail as an access of its own size.
 ///
 /// The record holds the address of the instruction word in 32 bits, the offset and the size in 16
 /// bits each, and the [`Loc`]. The partial accesses of an instruction are in source order.

@@ -60,7 +60,8 @@ impl Entry {
 }
 
 impl Module {
-    /// Returns for each kernel whether `has` returns `true` for its body, or for the body of a function that it can call.
+    /// Returns for each kernel `true` if `has` returns `true` for the kernel's body, or for the
+    /// body of a function that the kernel can call.
     pub fn kernels_with(&self, has: impl Fn(&Body) -> bool) -> Vec<bool> {
         let called = self.first_reached(|_, function| function.definition().is_some_and(|code| has(&code.body)));
         self.entries.iter().zip(called).map(|(entry, called)| called.is_some() || has(&entry.body)).collect()
@@ -86,7 +87,8 @@ impl Module {
         for number in stored(&self.variables) {
             is_stored.get_mut(number as usize).into_iter().for_each(|is_stored| *is_stored = true);
         }
-        // The wanted functions are in ascending order, so the first one that reaches a caller is the first of all.
+        // The wanted functions are visited in ascending order, so the first wanted function that a
+        // caller reaches has the lowest index.
         let mut first: Vec<Option<u32>> = vec![None; count];
         let mut first_of_stored = None;
         for (wanted, _) in (0..).zip(self.functions.iter()).filter(|(number, function)| is_wanted(*number, function)) {

@@ -21,7 +21,7 @@ use crate::halu::domain::{
 };
 use crate::row::{InstClass, OperandRole};
 
-/// Domain of the analysis of undefined bits. It also computes the values of known words.
+/// Domain of the analysis of undefined bits. The domain also computes the values of known words.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Definedness;
 

@@ -1,19 +1,20 @@
-//! Device runtime: the functions of the library `libcudadevrt` that kernels with a barrier of the grid call.
+//! CUDA device runtime: the functions of the library `libcudadevrt` that a kernel calls to
+//! synchronise the grid.
 
 use std::sync::LazyLock;
 
 use super::module::{Function, FunctionCode, Functions};
 use super::text;
 
-/// The functions, as `device_runtime.ptx` defines them.
+/// The functions of the device runtime, parsed from `device_runtime.ptx`.
 static FUNCTIONS: LazyLock<Functions> = LazyLock::new(|| {
     let read = text::read(include_str!("device_runtime.ptx"));
     read.map(|file| file.module.functions).unwrap_or_default()
 });
 
 impl Function {
-    /// Returns the code that a call executes: the function's own code, or that of the function of the
-    /// device runtime that the module declares.
+    /// Returns the code that a call executes. A function without code in the module has the code of
+    /// the device runtime, if the device runtime defines the function.
     pub fn definition(&self) -> Option<&FunctionCode> {
         self.code.as_ref().or_else(|| code(self))
     }

@@ -150,7 +150,7 @@ pub fn variables_of(signature: &Signature) -> Variables {
 #[derive(Default)]
 pub(super) struct UsedNames {
     names: HashSet<String>,
-    /// The last suffix of each name that was in use.
+    /// For each requested name that was in use, the last numeric suffix that was tried.
     suffixes: HashMap<String, u32>,
 }
 
@@ -161,7 +161,8 @@ impl FromIterator<String> for UsedNames {
 }
 
 impl UsedNames {
-    /// Returns `name`, or `name` with a numeric suffix if it is in use. The returned name is then in use.
+    /// Returns `name`, or `name` with a numeric suffix if `name` is in use. Records the returned
+    /// name as in use.
     pub(super) fn unused(&mut self, name: &str) -> String {
         let mut unused = name.to_owned();
         while !self.names.insert(unused.clone()) {
@@ -816,8 +817,8 @@ pub struct UnsupportedInst {
 }
 
 impl Module {
-    /// Returns `true` if the module's PTX version and target meet the requirements. Older versions
-    /// and targets than [`Requirements::ALWAYS`] meet the same requirements as these.
+    /// Returns `true` if the module's PTX version and target meet the requirements. A version or
+    /// target below that of [`Requirements::ALWAYS`] counts as the one of `ALWAYS`.
     pub fn provides(&self, since: Requirements) -> bool {
         let Requirements { version: always, sm: always_sm, .. } = Requirements::ALWAYS;
         let version = self.version.max(always);

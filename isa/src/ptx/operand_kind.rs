@@ -71,9 +71,11 @@ pub enum OperandKind {
     Matrices,
     /// A vector of two or four registers that together hold one value of this type, lowest bits first.
     Parts(Ty),
-    /// A memory address: `[register+offset]` or `[variable+offset]`. The register is an integer, which
-    /// is zero-extended to 64 bits; a generic address and one in `.global` must not have 32 bits. The modifiers name the state space of the variable; without one it is `.global`. In `.param` the
-    /// variable is a kernel parameter, or a variable that passes an argument or result of a call.
+    /// A memory address: `[register+offset]` or `[variable+offset]`. The register is an integer,
+    /// which is zero-extended to 64 bits. A register with a generic address or an address in
+    /// `.global` must not have 32 bits. The modifiers name the state space of the variable; the
+    /// default is `.global`. In `.param`, the variable is a kernel parameter, or a variable that
+    /// passes an argument or result of a call.
     Memory,
     /// A memory address like [`Memory`](OperandKind::Memory), but always in this state space.
     MemoryIn(Space),
@@ -103,7 +105,7 @@ pub enum OperandKind {
     /// The number of threads that take part in a barrier: a 32-bit register, or an immediate. In a text, the immediate
     /// is a multiple of the warp size; the engines trap at another number.
     ThreadCount {
-        /// `true` if the immediate may be 0, which is the number of threads of the block.
+        /// `true` if the immediate may be 0, which stands for all threads of the block.
         zero: bool,
     },
     /// A fraction of the accesses to a cache line: an f32 register, or an immediate above 0 and up to 1.
@@ -226,14 +228,15 @@ impl OperandKind {
         operand: &Operand,
         types: &impl Fn(Reg) -> Option<Type>,
     ) -> bool {
-        // Only an operand of 128 bits may be a 128-bit register, and the register appears as its two halves.
+        // A 128-bit register is valid only as a 128-bit operand, which appears as the vector of the
+        // register's two halves.
         let is = |reg: Reg, ty: Ty| types(reg).is_some_and(|found| found != Type::B128 && ty.admits(words, found));
         let is_half = |reg: &Reg| types(*reg) == Some(Type::B128);
         let predicate = |reg: Reg| is(reg, Ty::Is(Type::Pred));
         let word = |reg: Reg| is(reg, Ty::Is(Type::U32));
         let lanes_word = |reg: Reg| word(reg) || types(reg) == Some(Type::F16x2);
         let element = |reg: Option<Reg>, ty| reg.map_or(role == OperandRole::Def, |reg| is(reg, ty));
-        // The registers of a vector must have the same width, and types that one operand could have.
+        // All registers of a vector must have the same width and compatible types.
         let agree = |regs: &Vector| {
             let found = || regs.iter().flatten().filter_map(types);
             found().all(|a| found().all(|b| a.accepts(b)))
@@ -496,8 +499,8 @@ impl OperandKind {
     }
 }
 
-/// Returns the type of a vector of registers: their common type, or the untyped one of the same width. Returns `None` for
-/// an empty vector.
+/// Returns the type of a vector of registers: their common type, or `.bN` with the same width N if
+/// the types differ. Returns `None` for an empty vector.
 fn vector_type(found: &[Type]) -> Option<Type> {
     let first = *found.first()?;
     let untyped = || Type::ALL.iter().copied().find(|ty| ty.kind() == TypeKind::Bits && ty.bits() == first.bits());

@@ -89,8 +89,9 @@ impl<'a> FunctionBody<'a> {
 }
 
 impl FunctionBody<'_> {
-    /// Returns the index of the instruction at which items reconverge that diverge at `inst`. Returns `None` if items
-    /// cannot diverge there, and `Some(None)` if they reconverge only at the return.
+    /// Returns the reconvergence point of the items that diverge at the instruction `inst`: the
+    /// index of an instruction, or `Some(None)` for the return of the function. Returns `None` if
+    /// items cannot diverge at `inst`.
     pub fn join_of(&self, inst: usize) -> Option<Option<usize>> {
         self.joins.get_or_init(|| self.joins()).get(&inst).copied()
     }
@@ -113,8 +114,9 @@ impl FunctionBody<'_> {
         self.body.labels.get(label.0 as usize).map_or(self.body.insts.len(), |label| label.at as usize)
     }
 
-    /// Returns the possible next instructions of a branch, return or trap, and of a guarded barrier
-    /// or call. Returns `None` for an instruction that always continues with the next one.
+    /// Returns the possible next instructions of a branch, return, trap or indirect call, and of a
+    /// guarded barrier or call. Returns `None` for any other instruction, which continues with the
+    /// next one.
     fn successors(&self, inst: usize) -> Option<Vec<usize>> {
         let (of, end) = (self.body.insts.get(inst)?, self.body.insts.len());
         let leads_to = match (of.row().mnemonic, of.operands.as_slice()) {
@@ -201,8 +203,8 @@ impl<'a> Program<'a> {
         Program { entry, kernel, functions, is_of_groups, has_reserved_memory, collectives }
     }
 
-    /// Returns `true` if the items of a group must run together: they synchronise, use shared
-    /// memory, or have strong accesses to memory.
+    /// Returns `true` if the items of a group must run together, because they synchronise, use
+    /// shared memory, or make strong accesses to memory.
     pub fn is_of_groups(&self) -> bool {
         self.is_of_groups
     }

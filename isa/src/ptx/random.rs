@@ -295,7 +295,8 @@ impl<'a> Draw<'a> {
     }
 
     fn vector(&mut self, role: OperandRole, ty: Ty, count: u8) -> Option<Operand> {
-        // `ptxas` requires registers of one type, and at least one that is not `_`.
+        // `ptxas` requires that all registers of a vector have the same type, and that at least one
+        // of them is not `_`.
         let family = self.family(ty)?;
         let element = |i: u8| {
             let blank = role == OperandRole::Def && i != 0 && self.one_in(8);

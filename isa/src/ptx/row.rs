@@ -191,17 +191,20 @@ impl OperandRow {
 /// The reason why the modifiers of an instruction do not match a row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Mismatch {
-    /// Index of the first modifier that no slot accepts. If a modifier is missing at the end, the number of modifiers.
+    /// Index of the first modifier that no slot accepts, or of the second modifier of an excluded
+    /// combination. If a modifier is missing at the end, the number of modifiers.
     pub word: usize,
     /// Name of the slot whose modifier is missing at the index `word`, if one is missing.
     pub missing: Option<&'static str>,
 }
 
 impl Row {
-    /// Checks that the modifiers fill the slots of the row, in canonical order, and are not an excluded combination.
+    /// Checks that the modifiers fill the slots of the row, in canonical order, and are not an
+    /// excluded combination.
     ///
     /// # Errors
-    /// Returns the first modifier that no slot accepts, or the first required slot that stays empty.
+    /// Returns the first modifier that no slot accepts, the first required slot that stays empty,
+    /// or the second modifier of an excluded combination.
     pub fn fit(&self, words: &[Token]) -> Result<(), Mismatch> {
         let mut rest = words.iter();
         for slot in self.slots {
@@ -280,7 +283,7 @@ impl Row {
             Popc => matches!(self.mnemonic, "bar" | "barrier"),
             Global | Const | Local | Param | Shared | SharedCta if self.mnemonic == "cvta" => true,
             L1 | L2 | L2Last | L2Normal if matches!(self.mnemonic, "prefetch" | "applypriority" | "discard") => true,
-            // The scope modifier of a barrier must come first.
+            // The modifiers `.cta` and `.sync` of a barrier have a fixed order.
             Sync | Cta if matches!(self.mnemonic, "bar" | "barrier") => false,
             Sync
             | Aligned
@@ -327,8 +330,8 @@ impl Row {
         words.iter().filter_map(&mut of_word).fold(self.since, Requirements::and)
     }
 
-    /// Returns `true` if `ptxas` takes a sum such as `%r1+4` as the operand `o`. It refuses a sum where a selector may be, and
-    /// as a saved stack pointer.
+    /// Returns `true` if `ptxas` accepts a sum such as `%r1+4` as the operand `o`. `ptxas` rejects
+    /// a sum in an operand that may have a selector, and as a saved stack pointer.
     pub(super) fn takes_sum(&self, o: &OperandRow) -> bool {
         let is_packed = |o: &OperandRow| matches!(o.shape, OperandKind::Masked(_) | OperandKind::Selected(..));
         o.role == OperandRole::Use

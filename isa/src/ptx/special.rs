@@ -38,8 +38,8 @@ const GROUPS_OFFSET: u64 = 64;
 pub struct SharedMemory {
     /// Size in bytes of the variables and of the dynamic memory.
     pub used: u64,
-    /// `true` if the reserved memory follows, which the kernel addresses by special registers. On a
-    /// GPU, the reserved memory comes first.
+    /// `true` if the reserved memory follows the variables and the dynamic memory. On a GPU, the
+    /// reserved memory comes first. The kernel addresses the reserved memory by special registers.
     pub has_reserved: bool,
 }
 
@@ -56,7 +56,8 @@ impl SharedMemory {
 }
 
 /// Returns the value of a special register that is constant throughout a launch, or `None` for any
-/// other register. `shared` is a block's shared memory. The launch is not cooperative.
+/// other register. `shared` is a block's shared memory. In a cooperative launch, [`of_environment`]
+/// returns the values of the environment registers instead.
 pub fn of_launch(special: Special, shape: &Shape, shared: SharedMemory) -> Option<u64> {
     let axis = |of: [u32; 3]| special.axis.of(of).into();
     Some(match special.group {

@@ -122,8 +122,9 @@ pub fn parse(line: &str, result: Type, operands: &[Type]) -> Result<Inst, Templa
     Ok(inst.clone())
 }
 
-/// Checks that a template may contain the instruction. Its operands must be registers or immediates. It must write `$d`
-/// once and read each of the registers `$0`, `$1`, ...; `operands` is their number.
+/// Checks that a template may contain the instruction. All operands must be registers or
+/// immediates. The instruction must write `$d` once and read each of the registers `$0`, `$1`, ...;
+/// `operands` is the number of these registers.
 fn check(inst: &Inst, operands: usize) -> Result<(), TemplateError> {
     let mnemonic = inst.row().mnemonic;
     if inst.guard.is_some() {

@@ -382,8 +382,9 @@ impl Requirements {
         major > least_major || major == least_major && minor > least_minor || sm > least_sm || suffix.is_some()
     }
 
-    /// Returns a PTX version and an SM version that are enough for both requirements, with `self.earlier` in place of
-    /// `self.version`. Returns `None` if this PTX version is not lower than both `version` fields require.
+    /// Returns a lower PTX version and an SM version that are enough for both requirements, with
+    /// `self.earlier` in place of `self.version`. Returns `None` if that PTX version is not lower
+    /// than the `version` that both requirements need.
     fn earlier_with(self, other: Requirements) -> Option<((u8, u8), u16)> {
         let (version, sm) = self.earlier?;
         let (of_other, sm_of_other) = other.earlier.unwrap_or((other.version, other.sm));

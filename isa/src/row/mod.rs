@@ -177,8 +177,9 @@ impl Row {
             .chain(self.operands.iter().flat_map(Operand::fields))
     }
 
-    /// Returns pairs of a mask and a value. An instruction word belongs to the row if its masked bits equal the value
-    /// of one pair. There is one pair for the fixed fields and one for each value in `twins`.
+    /// Returns pairs of a mask and a value. An instruction word belongs to the row if its masked
+    /// bits equal the value of one pair. There is one pair for the fixed fields and one for each
+    /// alternative opcode.
     pub fn patterns(&self) -> impl Iterator<Item = (u128, u128)> {
         let set =
             |(mask, word): (u128, u128), &(field, value): &(Field, u64)| (mask | field.mask(), field.set(word, value));

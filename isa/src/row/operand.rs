@@ -8,7 +8,8 @@ use crate::word::Field;
 pub enum Suffix {
     /// No suffix.
     None,
-    /// One of a few names. The printer writes it inside the bars of an absolute value.
+    /// A name from a short list. The printer writes the suffix inside the bars of an absolute
+    /// value.
     Choice(Modifier),
     /// A source element for each lane, digits in descending lane order: `.b7654`, `.h10`.
     Lanes {
@@ -132,7 +133,7 @@ pub enum OperandKind {
     F32(Field),
     /// A bit pattern, printed in hexadecimal.
     Bits(Field),
-    /// One of several names.
+    /// A name from a list, such as the name of a special register.
     Name(Modifier),
     /// A memory address of an access of `size` bytes.
     Memory {
@@ -196,7 +197,7 @@ pub enum OperandKind {
     Number {
         /// The field.
         field: Field,
-        /// The field is two's complement.
+        /// `true` if the field is two's complement.
         signed: bool,
         /// Left shift of the field's value, in bits.
         shift: u8,
@@ -218,7 +219,7 @@ pub enum OperandKind {
     Group {
         /// The distance or the group number.
         field: Field,
-        /// The number is a distance from the group of this instruction.
+        /// `true` if the number is a distance from the group of this instruction.
         relative: bool,
     },
 }
@@ -240,9 +241,10 @@ pub struct Operand {
     pub not: Option<Field>,
     /// The suffix after a dot.
     pub suffix: Suffix,
-    /// The text may omit the operand. An omitted operand has the row's default.
+    /// `true` if the text may omit the operand. An omitted operand has the row's default.
     pub optional: bool,
-    /// The text never contains the operand. The parser sets the operand to the row's default.
+    /// `true` if the text never contains the operand. The parser sets the operand to the row's
+    /// default.
     pub silent: bool,
 }
 

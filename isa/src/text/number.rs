@@ -262,7 +262,8 @@ mod tests {
         assert_eq!(read("1e40", FloatFormat::BF16), None);
         assert_eq!(read("9.183549615799121e-41", FloatFormat::BF16), Some(1));
         // The halfway point between the largest finite value and infinity is
-        // 3.40282356779733661637...e38. It is the nearest f64 to both of these decimals.
+        // 3.40282356779733661637...e38. That point is the f64 nearest to both decimals: the first
+        // decimal is below the point, and the second one above.
         assert_eq!(read("3.4028235677973366e38", FloatFormat::F32), Some(0x7f7f_ffff));
         assert_eq!(read("3.4028235677973367e38", FloatFormat::F32), None);
         assert_eq!(read("1.401298464324817e-45", FloatFormat::F32), Some(1));

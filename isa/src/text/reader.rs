@@ -274,8 +274,8 @@ impl<'a> RowMatcher<'_, 'a> {
         let taken = self.body(op, earlier, arg, rest.first())?;
         for (given, place) in [(arg.minus, op.neg), (arg.bars, op.abs), (arg.bang, op.not)] {
             match place {
-                // The field must be written even if it is 0, because the row's default may be 1.
-                // The negation of a carry source is an example.
+                // The value must be written even if it is 0, because the row's default may be 1, as
+                // for the negation of a carry source.
                 Some(field) => self.put(field, given.into(), arg.piece),
                 None if given => {
                     return Err(Mismatch { kind_fits: true, ..Mismatch::kind(op, arg) });

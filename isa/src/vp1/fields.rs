@@ -31,7 +31,8 @@ pub const COND: Field = field(3, 2, "COND");
 /// The number of a bit in the `$c` register that [`COND`] names.
 pub const SLCT: Field = field(5, 4, "SLCT");
 
-/// 11-bit immediate. It is unsigned in loads and stores that do not update the address register, and signed elsewhere.
+/// 11-bit immediate. In a load or store that does not update the address register, the immediate is
+/// unsigned; in any other instruction, the immediate is signed.
 pub const IMM: Field = field(3, 11, "IMM");
 /// Signed immediate of `mov`.
 pub const IMM19: Field = field(0, 19, "IMM19");
@@ -48,7 +49,8 @@ pub const BIMMBAD: Field = field(0, 8, "BIMMBAD");
 
 /// Truth table of a bitwise operation: the result bit is `op >> (s2 | s1 << 1) & 1`, where `op` is the field.
 pub const BITOP: Field = field(3, 4, "BITOP");
-/// Truth table of `vcmpad`. Its inputs are the result of the comparison (s1) and a flag (s2).
+/// Truth table of `vcmpad`. The inputs of the table are the result of the comparison (s1) and a
+/// flag (s2).
 pub const CMPOP: Field = field(19, 4, "CMPOP");
 /// Rounding: 0 rounds down, 1 rounds to nearest.
 pub const RND: Field = field(8, 1, "RND");
@@ -61,7 +63,7 @@ pub const SIGN2: Field = field(1, 1, "SIGN2");
 pub const RFILE: Field = field(3, 5, "RFILE");
 /// The bits of RFILE above [`VWORD`].
 pub const RFILE_V: Field = field(5, 3, "RFILE.v");
-/// Number k of a 32-bit word in a `$v` register, which is bytes 4k to 4k + 3.
+/// Number k of a 32-bit word in a `$v` register. Word k consists of bytes 4k to 4k + 3.
 pub const VWORD: Field = field(3, 2, "VWORD");
 /// The bits of RFILE above [`MHIGH`].
 pub const RFILE_M: Field = field(4, 4, "RFILE.m");

@@ -179,7 +179,7 @@ impl Locations {
 /// An access to the data store.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Access {
-    /// The access is a store.
+    /// `true` if the access is a store, `false` if it is a load.
     pub store: bool,
     cells: Option<Cells>,
 }

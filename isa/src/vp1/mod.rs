@@ -67,7 +67,8 @@ macro_rules! define {
 
 opcodes::opcodes!(define);
 
-/// Data derived from a row. It is computed once, because encoding and decoding need it for every instruction word.
+/// Data that is derived from a row. The data is computed once, because encoding and decoding of
+/// every instruction word need the data.
 struct Derived {
     template: u32,
     registers: Vec<RegSlot>,

@@ -1,4 +1,5 @@
-//! A HALU machine with one work item over the concrete domain. It executes single instructions and straight-line code.
+//! A HALU machine with one work item over the concrete domain. The machine executes single
+//! instructions and straight-line code.
 
 use std::collections::BTreeMap;
 

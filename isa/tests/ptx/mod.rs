@@ -196,8 +196,8 @@ pub fn is_of_a_call(inst: &Inst) -> bool {
     inst.operands.iter().any(passes)
 }
 
-/// Returns the path of `ptxas`, which is on `PATH` or in a Python package. Returns `None` after a
-/// message if there is no `ptxas`; on CI the test fails instead.
+/// Returns the path of `ptxas`, which is on `PATH` or in a Python package. If there is no `ptxas`,
+/// prints a message and returns `None`; on CI, the test fails instead.
 pub fn ptxas() -> Option<PathBuf> {
     let found = find_ptxas();
     if found.is_none() {

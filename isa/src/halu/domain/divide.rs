@@ -57,12 +57,14 @@ pub(super) fn pairs<D: Domain>(d: &mut D, op: Divide, a: [D::Word; 2], b: [D::Wo
         None => (a, b),
     };
     let by_word = d.equal(v[1], zero);
-    // Divisor of one word: the upper digit of the quotient and the remainder of its division.
+    // For a divisor of one word: the upper digit of the quotient, and the remainder of the division
+    // that gives this digit.
     let unsigned = Divide { signed: false, remainder: false };
     let upper = d.divide(unsigned, u[1], v[0]);
     let taken = d.mul(upper, v[0]);
     let rest = d.sub(u[1], taken);
-    // Divisor of two words: half of the dividend, and the upper word of the normalised divisor.
+    // For a divisor of two words: half of the dividend, and the upper word of the normalised
+    // divisor.
     let (one, top) = (d.word(1), d.word(31));
     let places = d.leading_zeros(v[1]);
     let [_, high] = wide::shl(d, v, places);

@@ -113,13 +113,14 @@ pub(crate) enum RoundingMode<W> {
 /// Optional steps after rounding to a format.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Finish {
-    /// Flushes a result that is subnormal before rounding to a zero of the same sign.
+    /// `true` to replace a result that is subnormal before rounding by a zero of the same sign.
     pub ftz: bool,
-    /// Clamps the result to [+0, 1]; NaN becomes +0.
+    /// `true` to clamp the result to [+0, 1]; NaN becomes +0.
     pub sat: bool,
-    /// Replaces a negative result by +0.
+    /// `true` to replace a negative result by +0.
     pub relu: bool,
-    /// Replaces a result whose magnitude exceeds the greatest finite value by that value.
+    /// `true` to replace a result whose magnitude exceeds the greatest finite value by that value,
+    /// with the result's sign.
     pub finite: bool,
 }
 
@@ -251,7 +252,7 @@ pub(crate) fn mul<D: Domain>(d: &mut D, format: Float, a: Number<D>, b: Number<D
         let [low, high] = product(d, a.significand, b.significand);
         with_sticky_bit(d, high, low)
     };
-    // The leading one of `high` is bit 60 or 61, and its last bit is sticky.
+    // The leading one of `high` is bit 60 or 61, and the last bit of `high` is sticky.
     let of_product = product_sign_and_exponent(d, a, b);
     let two = d.word(2);
     let exponent = d.add(of_product.exponent, two);

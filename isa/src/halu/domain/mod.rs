@@ -188,9 +188,9 @@ pub trait Domain: Sized {
 /// Quotients round toward zero; remainders have the sign of the dividend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Divide {
-    /// The integers are signed.
+    /// `true` if the integers are signed.
     pub signed: bool,
-    /// Computes the remainder instead of the quotient.
+    /// `true` to compute the remainder, `false` for the quotient.
     pub remainder: bool,
 }
 
@@ -240,7 +240,7 @@ pub struct FloatOp {
 pub enum NumberFormat {
     /// An integer of 8 to 64 bits.
     Int {
-        /// The integer is signed.
+        /// `true` if the integer is signed.
         signed: bool,
         /// Width in bits.
         bits: u32,
@@ -295,9 +295,9 @@ pub struct HalfOp {
 pub struct HalfMinMax {
     /// The format of both lanes.
     pub format: Format,
-    /// Flushes subnormal operands to zero.
+    /// `true` to flush subnormal operands to zero.
     pub ftz: bool,
-    /// Returns NaN if one operand is NaN; otherwise the other operand is returned.
+    /// `true` to return NaN if one operand is NaN, `false` to return the other operand.
     pub nan: bool,
 }
 
@@ -306,7 +306,7 @@ pub struct HalfMinMax {
 pub struct HalfCompare {
     /// The format of both lanes.
     pub format: Format,
-    /// Flushes subnormal operands to zero.
+    /// `true` to flush subnormal operands to zero.
     pub ftz: bool,
     /// The comparison.
     pub compare: Compare,
@@ -363,9 +363,9 @@ pub struct Element {
 /// A dot product of the elements of two words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DotOp {
-    /// Sign-extends the elements of `a`.
+    /// `true` to sign-extend the elements of `a`, `false` to zero-extend them.
     pub a_signed: bool,
-    /// Sign-extends the elements of `b`.
+    /// `true` to sign-extend the elements of `b`, `false` to zero-extend them.
     pub b_signed: bool,
     /// The elements that are multiplied.
     pub elements: DotElements,
@@ -399,7 +399,7 @@ impl DotElements {
     }
 }
 
-/// The way in which a video instruction combines its lane results with the third operand `c`.
+/// The merge of the lane results of a video instruction with the third operand `c`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum VideoMerge {
     /// The lane results are truncated to the lane width and replace the enabled lanes of `c`.
@@ -417,11 +417,11 @@ pub struct VideoOp {
     pub kind: VideoKind,
     /// The number of lanes.
     pub lanes: Lanes,
-    /// The destination type of `.sat` is signed.
+    /// `true` if the destination type of `.sat` is signed.
     pub d_signed: bool,
-    /// Sign-extends the elements that `a_select` selects.
+    /// `true` to sign-extend the elements that `a_select` selects, `false` to zero-extend them.
     pub a_signed: bool,
-    /// Sign-extends the elements that `b_select` selects.
+    /// `true` to sign-extend the elements that `b_select` selects, `false` to zero-extend them.
     pub b_signed: bool,
     /// The element that each lane uses as first operand: 0 to n-1 from `a`, n to 2n-1 from `b`,
     /// where n is the number of lanes. Only the first n entries are used.
@@ -430,7 +430,7 @@ pub struct VideoOp {
     pub b_select: [u8; 4],
     /// Write mask: bit i enables lane i.
     pub mask: u8,
-    /// The way in which the lane results are combined with the third operand `c`.
+    /// The merge of the lane results with the third operand `c`.
     pub merge: VideoMerge,
 }
 
@@ -525,7 +525,7 @@ pub enum Access<W: Copy> {
         address: Address<W>,
         /// The access size.
         width: Width,
-        /// Sign-extends 8-bit and 16-bit values; otherwise they are zero-extended.
+        /// `true` to sign-extend 8-bit and 16-bit values, `false` to zero-extend them.
         signed: bool,
         /// The first destination register.
         dst: u8,

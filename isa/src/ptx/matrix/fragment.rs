@@ -76,8 +76,8 @@ impl ProductShape {
         }
     }
 
-    /// Returns the position of an element for `.m8n8k4`. Each of its four products uses four lanes
-    /// in the lower half of the warp and four in the upper half.
+    /// Returns the position of an element for `.m8n8k4`. Each of the four products of the
+    /// instruction uses four lanes in the lower half of the warp and four in the upper half.
     const fn place_in_quads(&self, part: MatrixOperand, lane: u32, i: u32) -> ElementPosition {
         let (product, upper, within) = (lane >> 2 & 3, lane >> 4, lane & 3);
         let along = [within + 4 * upper, i];

@@ -83,8 +83,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define_word(result);
     }
 
-    /// Executes `lop3` with a predicate result. The predicate is `true` if the bitwise result is
-    /// not 0, combined with another predicate by `.and` or `.or`.
+    /// Executes `lop3` with a predicate result: tests whether the bitwise result is not 0, and
+    /// combines the test with the predicate operand by `.and` or `.or`.
     pub(super) fn lop3_bool(&mut self) {
         let result = self.lop3_word();
         let (zero, q) = (self.d.word(0), self.predicate(5));

@@ -50,8 +50,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         let rounding = self.rounding();
         let result = self.d.convert(&Conversion { from, to, rounding }, a);
         let ty = self.ty(0);
-        // An integer result has the width of its type, also for a NaN operand. In a wider register
-        // it is sign-extended or zero-extended.
+        // An integer result has the width of its type, even for a NaN operand. In a wider register,
+        // the result is sign-extended or zero-extended.
         let is_integer = ty.kind() == TypeKind::Integer && ty.bits() < 64;
         let result = if is_integer { wide::extend(self.d, ty.bits(), ty.is_signed(), result) } else { result };
         self.define(result);

@@ -41,7 +41,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.flushed(word)
     }
 
-    /// Returns an f32; with `.ftz`, a subnormal is replaced by the zero of its sign.
+    /// Replaces a subnormal f32 by the zero of its sign if the instruction has `.ftz`. Returns any
+    /// other f32 unchanged.
     pub(super) fn flushed(&mut self, a: D::Word) -> D::Word {
         if !self.has(Token::Ftz) {
             return a;
@@ -53,7 +54,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.d.select(small, flushed, a)
     }
 
-    /// Returns an f32; with `.sat`, the f32 is clamped to the range 0 to 1, and NaN and -0 become +0.
+    /// Clamps an f32 to the range 0 to 1 if the instruction has `.sat`; NaN and -0 then become +0.
+    /// Without `.sat`, returns the f32 unchanged.
     pub(super) fn saturated(&mut self, a: D::Word) -> D::Word {
         if !self.has(Token::Sat) {
             return a;

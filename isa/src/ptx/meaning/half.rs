@@ -52,7 +52,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.d.and(rounded, mask)
     }
 
-    /// Returns a pair of halves; with `.relu`, negative halves and -0 become +0. NaN is not changed.
+    /// Replaces negative halves and -0 in a pair of halves by +0 if the instruction has `.relu`.
+    /// NaN becomes the canonical NaN.
     pub(super) fn rectified(&mut self, format: Format, a: D::Word) -> D::Word {
         if !self.has(Token::Relu) {
             return a;
@@ -107,7 +108,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define_word(result);
     }
 
-    /// Returns a pair of halves with each subnormal replaced by the zero of its sign.
+    /// Replaces each subnormal in a pair of halves by the zero of its sign.
     pub(super) fn flush_halves(&mut self, format: Format, a: D::Word) -> D::Word {
         let mut kept = a;
         for position in [0, 16] {

@@ -9,11 +9,12 @@ use crate::ptx::types::{Token, Type};
 
 /// The two sources of a scalar video instruction.
 struct Sources<W> {
-    /// The parts, extended to 64 bits by their types.
+    /// The values of both sources, sign-extended or zero-extended to 64 bits; each value is a low
+    /// and a high word.
     values: [[W; 2]; 2],
-    /// A type whose range contains both parts.
+    /// A type whose range contains the values of both sources.
     ty: Type,
-    /// `true` if both parts are bytes or half-words.
+    /// `true` if both sources are bytes or half-words.
     are_narrow: bool,
 }
 

@@ -12,7 +12,7 @@ const WARPS: u32 = 4;
 /// Number of 16-byte pieces in which the inner dimension of a matrix is stored.
 const PIECES: u32 = 2;
 
-/// Indices of the operands of `wgmma`.
+/// Index of the operand A of `wgmma`. Operand 0 is D.
 const A: usize = 1;
 const B: usize = 2;
 const SCALE_D: usize = 3;
@@ -52,7 +52,7 @@ impl<W: Warp> WholeWarp<'_, W> {
     }
 
     /// Loads rows of A or columns of B from shared memory, beginning with row or column `first`.
-    /// Each row of the returned matrix holds one of them.
+    /// Each row of the returned matrix is one row of A or one column of B.
     fn lines(
         &mut self,
         form: &ProductShape,

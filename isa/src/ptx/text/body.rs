@@ -48,12 +48,13 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Returns the result of parsing a kernel or function, together with its errors in the order of
-    /// the text. Errors before the index `before` belong to earlier text. If parsing stopped at an
-    /// unsupported feature, skips to the end of the body.
+    /// Returns the result of parsing a kernel or function, and the errors that parsing has
+    /// recorded, in the order of the text. The first `before` recorded errors belong to earlier
+    /// text. If parsing stopped at an unsupported feature, skips to the end of the body and returns
+    /// `None` as the result.
     ///
     /// # Errors
-    /// Returns an error after which the file cannot be parsed further.
+    /// Returns any other error at which parsing stopped. The file cannot be parsed further.
     pub(super) fn settle<T>(
         &mut self,
         read: Result<T, Error>,
@@ -110,7 +111,8 @@ impl<'a> Reader<'a> {
                     self.bump()?;
                     hints.push(format!(".{word} {}", self.count()?));
                 }
-                // No block of a cluster is accessed from another one, so clusters change no result.
+                // Access to the memory of another block of the cluster is unsupported, so the
+                // cluster size does not change results.
                 "reqnctapercluster" | "maxclusterrank" | "explicitcluster" | "blocksareclusters" => {
                     hints.push(self.cluster_hint(word)?);
                 }
@@ -350,8 +352,8 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Parses variables in local memory that the module declares, as PTX before 3.0 allows. Each
-    /// kernel that uses such a variable has its own in its frame.
+    /// Parses variables in local memory that the module declares, as PTX before 3.0 allows. The
+    /// frame of each kernel that uses such a variable contains a separate copy.
     pub(super) fn local_variables(&mut self) -> Result<(), Error> {
         let (needs, version) = ((3, 0), self.version);
         if version >= needs {
@@ -428,7 +430,8 @@ impl<'a> Reader<'a> {
         Ok(lanes)
     }
 
-    /// Fails at the vector size of a register's type.
+    /// Returns an error if the next token is a vector size such as `.v2`, because vector registers
+    /// are not supported.
     pub(super) fn refuse_vector_register(&self) -> Result<(), Error> {
         match self.ahead.token {
             Token::Dotted("v2" | "v4") => Err(self.error(ErrorKind::Unsupported("a vector register".to_owned()))),

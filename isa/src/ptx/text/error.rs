@@ -216,7 +216,8 @@ impl ErrorKind {
     pub fn verdict(&self) -> Verdict {
         match self {
             ErrorKind::Unsupported(_) | ErrorKind::UnsupportedOfNewer(_) => Verdict::Unsupported,
-            // `ptxas` emulates an instruction of earlier SMs.
+            // On targets newer than the last SM with the instruction, `ptxas` emulates the
+            // instruction. Therefore, the text is valid but not supported.
             ErrorKind::Missing { needs, target, .. }
                 if needs.suffix.is_none() && needs.last_sm.is_some_and(|last| target.sm > last) =>
             {

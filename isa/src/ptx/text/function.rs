@@ -24,7 +24,7 @@ pub(super) struct Declared<'a> {
     pub(super) all: Vec<Function>,
     locs: Vec<Vec<Loc>>,
     sources: Vec<Vec<SourceLocation>>,
-    /// For each rejected function, by its index, the error because of which it is rejected.
+    /// For each rejected function, by its index, the error that caused the rejection.
     refused: HashMap<u32, ErrorKind>,
 }
 
@@ -66,7 +66,8 @@ impl<'a> Reader<'a> {
                     no_return = true;
                     self.bump()?;
                 }
-                // The directive after a declaration without a `;`.
+                // A declaration may end without a `;`. Each of these words begins the directive
+                // after the declaration.
                 "visible" | "weak" | "extern" | "common" | "entry" | "func" | "global" | "const" | "local"
                 | "shared" => break,
                 "local_maxnreg" => {
@@ -296,7 +297,9 @@ impl<'a> Reader<'a> {
         self.errors.extend(errors);
     }
 
-    /// Returns the different prototypes of the functions in a target list, each with the name of the first function.
+    /// Returns the distinct prototypes of the functions in a target list, each with the name of the
+    /// first function that has the prototype. A prototype in place of a target list is returned
+    /// with its own name.
     fn prototypes<'t>(&'t self, table: &'t TargetList) -> Vec<(&'t str, &'t Prototype)> {
         let mut seen = HashSet::new();
         match &table.of {

@@ -46,9 +46,10 @@ const FIRST_WITH_SUBNORMALS: u16 = 20;
 pub(super) const WARP_SIZE: &str = "WARP_SZ";
 pub(super) const WARP_THREADS: &str = "32";
 
-/// The reason why an instruction does not match a row. `reach` tells how far the instruction matches, so that the error
-/// for the best row can be reported. Its parts are `true` if all modifiers match, the number of the first wrong modifier
-/// or operand, and `true` if that operand has the expected form. A wrong number of operands counts as operand 0.
+/// The reason why an instruction does not match a row. The parser reports the error with the
+/// greatest `reach`, because its row matches the longest part of the instruction. The elements of
+/// `reach` are: `true` if all modifiers match; the number of the first wrong modifier or operand;
+/// `true` if that operand has the expected form. A wrong number of operands counts as operand 0.
 struct Refusal {
     reach: (bool, usize, bool),
     error: Error,
@@ -284,7 +285,8 @@ impl<'a> Parts<'a> {
             }
         }
         if let Some(located) = self.with_state_space() {
-            // The state space may lack a variant of the instruction that a generic address has.
+            // Some modifiers are valid with a generic address, but not with an address in the
+            // variable's state space.
             return located.choose(opcodes, guard, names).map_err(|error| match error.kind {
                 ErrorKind::Word { .. } => {
                     let what = format!("a generic address of a variable in `{}` with these modifiers", self.mnemonic);
@@ -297,8 +299,10 @@ impl<'a> Parts<'a> {
         Err(best.map_or_else(unknown, |best| best.error))
     }
 
-    /// Returns the instruction with a state space, if it names none and its address is that of a
-    /// variable: a generic access to a variable is an access in the variable's state space.
+    /// Returns a copy of the instruction with the state space of the variable in its address
+    /// operand. Returns `None` if the modifiers already name a state space, or if the operand is
+    /// not a variable in shared or local memory. A generic access to a variable is an access in the
+    /// variable's state space.
     fn with_state_space(&self) -> Option<Parts<'a>> {
         let space = self.operands.iter().find_map(|(raw, _)| match raw {
             Raw::Operand(Operand::Memory(Address { base: Base::Variable(var), .. }))
@@ -609,7 +613,8 @@ impl<'a> Parts<'a> {
         if o.shape.admits(o.role, &self.words, &operand, &types) {
             return Ok(operand);
         }
-        // If the operand is valid PTX, the error names the unsupported feature.
+        // The operand does not match the row. If `ptxas` accepts the operand, the error names the
+        // unsupported feature.
         let is_wider = |reg: Reg, ty: Ty| types(reg).is_some_and(|found| ty.resolve(&self.words).0.fits_in(found));
         Err(match (operand, o.shape) {
             (Operand::Register(reg), OperandKind::Register(ty))
@@ -628,7 +633,8 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// Returns the memory address for the address of a variable.
+/// Converts the address of a variable to a memory operand with this address. Returns `None` for any
+/// other operand.
 fn memory_at(operand: &Operand) -> Option<Address> {
     Some(match *operand {
         Operand::Variable { var, offset } => Address { base: Base::Variable(var), offset },
@@ -672,7 +678,7 @@ fn selector(text: &str, lanes: Lanes) -> Option<u16> {
     })
 }
 
-/// Returns a register that holds a truth value, which an immediate gives.
+/// Returns a predicate register that is initialised with the truth value of an immediate.
 fn truth(number: &Literal<'_>, names: &mut Names<'_>) -> Result<Operand, ErrorKind> {
     names.register_for_immediate(Type::Pred, number.bits(Type::Pred)?).map(Operand::Register)
 }

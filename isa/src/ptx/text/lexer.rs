@@ -124,8 +124,8 @@ impl<'a> Lexer<'a> {
         self.take(length)
     }
 
-    /// Consumes a directive or modifier after its dot. The modifier consists of one identifier, or
-    /// of two with `::` between them, such as `L2::128B`.
+    /// Consumes the name after the dot of a directive or modifier. The name is one identifier, or
+    /// two identifiers with `::` between them, such as `L2::128B`.
     fn word(&mut self) -> &'a str {
         let name = |bytes: &[u8]| bytes.iter().take_while(|&&b| is_name(b)).count();
         let bytes = self.rest.as_bytes();

@@ -39,7 +39,8 @@ pub struct ParsedFile {
     pub sources: Vec<Vec<SourceLocation>>,
     /// The source files that `.file` directives declare, by their indices.
     pub files: BTreeMap<u32, String>,
-    /// The calls that `.loc` directives name after `inlined_at`. [`SourceLocation::inlined_at`] is an index.
+    /// The call sites that `.loc` directives declare after `inlined_at`.
+    /// [`SourceLocation::inlined_at`] is an index in this list.
     pub call_sites: Vec<SourceLocation>,
     /// The kernels that are rejected because they use unsupported features.
     pub refused: Vec<RejectedKernel>,
@@ -62,7 +63,7 @@ struct KernelNames {
     by_ir_name: HashMap<String, KernelNumber>,
 }
 
-/// A kernel of a PTX file.
+/// The position of a kernel among the supported or the rejected kernels of a PTX file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum KernelNumber {
     /// Index in [`Module::entries`].
@@ -201,7 +202,7 @@ impl ParsedFile {
     }
 }
 
-/// Parses a PTX file, of which every part must be supported.
+/// Parses a PTX file. An unsupported feature anywhere in the file is an error.
 ///
 /// # Errors
 /// Returns the errors, including those about unsupported features, in the order of the text. After

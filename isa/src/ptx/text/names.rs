@@ -20,7 +20,7 @@ const MAX_DIGITS: usize = 7;
 #[derive(Default)]
 pub(super) struct VariableNames<'a> {
     by_name: HashMap<&'a str, Var>,
-    /// The number of variables for each name without its trailing digits, if it has any.
+    /// For each prefix, the number of variables whose names are the prefix followed by digits.
     stems: HashMap<&'a str, usize>,
 }
 
@@ -46,7 +46,7 @@ impl<'a> VariableNames<'a> {
         }
     }
 
-    /// Returns `true` if the name of a variable consists of `stem` and digits.
+    /// Returns `true` if the name of a variable is `stem` followed by digits.
     fn has_stem(&self, stem: &str) -> bool {
         self.stems.get(stem).is_some_and(|&count| count > 0)
     }
@@ -309,13 +309,13 @@ impl<'a> Names<'a> {
         Ok(reg)
     }
 
-    /// Returns the frame variable.
+    /// Returns the declaration of a frame variable, or `None` if the index is not declared.
     pub(super) fn frame(&self, var: FrameVar) -> Option<&FrameVariable> {
         self.frame.get(var.number as usize)
     }
 
-    /// Returns a register with the sum of `reg` and a number. An instruction before the current one
-    /// computes the sum.
+    /// Returns a register with the sum of `reg` and a number. An instruction that is inserted
+    /// before the current one computes the sum.
     pub(super) fn sum(&mut self, reg: Reg, number: i64) -> Result<Reg, ErrorKind> {
         let found = self.registers.ty(reg).unwrap_or(Type::Pred);
         let is_whole = matches!(found.kind(), TypeKind::Bits | TypeKind::Integer);
@@ -327,8 +327,8 @@ impl<'a> Names<'a> {
         self.compute(Opcode::ADD, (ty, held), [Operand::Register(reg), number])
     }
 
-    /// Returns a predicate register with the negation of `reg`. An instruction before the current
-    /// one computes it.
+    /// Returns a predicate register with the negation of `reg`. An instruction that is inserted
+    /// before the current one computes the negation.
     pub(super) fn negation(&mut self, reg: Reg) -> Result<Reg, ErrorKind> {
         match self.registers.ty(reg) {
             Some(Type::Pred) => self.compute(Opcode::NOT, (Type::Pred, Type::Pred), [Operand::Register(reg)]),
@@ -344,7 +344,8 @@ impl<'a> Names<'a> {
         (ty, held): (Type, Type),
         sources: [Operand; N],
     ) -> Result<Reg, ErrorKind> {
-        // The rows of a mnemonic are tried one after another, so that an operand may be asked for twice.
+        // An instruction may be matched against several rows, and each match converts its operands.
+        // A register that an earlier match has created is used again.
         let is_it = |inst: &&Inst| inst.opcode == opcode && inst.operands.get(1..) == Some(&sources[..]);
         if let Some(Operand::Register(reg)) = self.before.iter().find(is_it).and_then(|inst| inst.operands.first()) {
             return Ok(*reg);
@@ -443,9 +444,9 @@ impl<'a> Names<'a> {
         Ok(())
     }
 
-    /// Builds the body from its instructions, in which it updates label indices. Labels are
-    /// renumbered in the order of the text. Symbols of scopes are renamed if their names are not
-    /// unique. `variables` are the variables of the module.
+    /// Builds the body from its instructions, and updates the label indices in the instructions.
+    /// Labels are renumbered in the order of the text. Symbols of scopes are renamed if their names
+    /// are not unique. `variables` are the variables of the module.
     pub(super) fn finish(
         mut self,
         mut insts: Vec<Inst>,
@@ -486,7 +487,8 @@ impl<'a> Names<'a> {
                 at: before + mention.place.unwrap_or(0),
             });
         }
-        // An outer scope closes after an inner one, so the label to which an alias leads comes first here.
+        // An inner scope closes before an outer one. In reverse order, each alias is resolved after
+        // the label of the outer scope to which it refers.
         for label in self.aliased.iter().rev() {
             let target = self.mentioned.get(label.0 as usize).and_then(|mention| mention.alias);
             if let Some(target) = target.and_then(|target| order.get(target.0 as usize)).copied()

@@ -244,7 +244,7 @@ impl<'a> Reader<'a> {
         if self.accept('+')? { self.bytes(1) } else { Ok(0) }
     }
 
-    /// Parses a number of elements of `size` bytes and returns the number of bytes.
+    /// Parses a number of elements of `size` bytes each, and returns the total number of bytes.
     fn bytes(&mut self, size: u32) -> Result<i32, Error> {
         let at = self.ahead.at;
         let literal = self.constant()?;
@@ -253,7 +253,7 @@ impl<'a> Reader<'a> {
         i32::try_from(bytes).map_err(|_| Error { at, kind: out_of_range(bytes) })
     }
 
-    /// Parses `+` and a number of 64 bits.
+    /// Parses a `+`, which is the next token, and a 64-bit number after it. Returns the number.
     fn wide_offset(&mut self) -> Result<i64, Error> {
         self.bump()?;
         let at = self.ahead.at;

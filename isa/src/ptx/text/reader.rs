@@ -122,7 +122,8 @@ impl<'a> Reader<'a> {
         self.error(ErrorKind::Expected { expected, found: self.ahead.token.describe() })
     }
 
-    /// Consumes the character `c` if it is the next token. Returns `true` if it was.
+    /// Consumes the next token if it is the character `c`. Returns `true` if the token was
+    /// consumed.
     pub(super) fn accept(&mut self, c: char) -> Result<bool, Error> {
         let found = self.ahead.token == Token::Punct(c);
         if found {
@@ -371,8 +372,8 @@ impl<'a> Reader<'a> {
         while self.accept(',')? {
             let at = self.ahead.at;
             match self.name("an option of the target")? {
-                // Like `ptxas`, the engines compute f64 in f64 with `map_f64_to_f32`, too. The modes of
-                // textures matter only to textures.
+                // Like `ptxas`, the engines ignore `map_f64_to_f32` and compute f64 operations in
+                // f64. The texture modes matter only to texture instructions.
                 "debug" | "texmode_unified" | "texmode_independent" => {}
                 "map_f64_to_f32" if target.sm < 13 => {}
                 option if option == name => {}

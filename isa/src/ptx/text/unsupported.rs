@@ -21,7 +21,7 @@ pub(super) fn instruction(mnemonic: &str) -> Option<ErrorKind> {
 }
 
 /// Returns the error for a modifier of PTX that is not supported, or `None` for any other modifier.
-/// `before` are the modifiers before it.
+/// `before` holds the modifiers of the instruction that precede `word`.
 pub(super) fn word(mnemonic: &str, before: &[Token], word: &str) -> Option<ErrorKind> {
     let of_part = word.split_once("::").map_or(word, |(part, _)| part);
     let (what, of_newer_sms) = match (mnemonic, of_part) {

@@ -91,9 +91,10 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Parses shared variables of the module, or of a body if `names` is given: `.shared .align 16 .b8 a[64], b;`.
-    /// After `.extern`, parses `.shared .align 16 .b8 rest[];`, whose size the launch determines. All variables of such
-    /// a size start at the same address, after those of fixed size.
+    /// Parses shared variables of the module, or of a body if `names` is given: `.shared .align 16
+    /// .b8 a[64], b;`. After `.extern`, parses variables such as `.shared .align 16 .b8 rest[];`,
+    /// whose size the launch determines. All variables without a fixed size start at the same
+    /// address, after the variables of fixed size.
     pub(super) fn shared_variables(&mut self, is_extern: bool, mut names: Option<&mut Names<'a>>) -> Result<(), Error> {
         self.bump()?;
         let (mut ty, mut align, mut lanes) = (None, None, None);
@@ -162,7 +163,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Returns the shared variable with this name and type.
+    /// Returns the shared variable with this name and type, or `None` if there is no such variable.
     fn shared_of(&mut self, name: &str, ty: Type) -> Option<&mut Variable> {
         let variable = self.variables.get_mut(self.vars.get(name)?.number as usize)?;
         ((variable.space, variable.ty) == (Space::Shared, ty)).then_some(variable)
@@ -178,8 +179,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Parses the attributes `.attribute(.managed)` or `.attribute(.unified(1, 2))`. The engines have one memory, so they
-    /// change nothing.
+    /// Parses the attributes `.attribute(.managed)` or `.attribute(.unified(1, 2))`. The attributes
+    /// change nothing, because the engines have only one memory.
     pub(super) fn attribute(&mut self) -> Result<(), Error> {
         let (needs, version) = ((4, 0), self.version);
         if version < needs {

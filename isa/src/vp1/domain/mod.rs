@@ -170,7 +170,7 @@ pub enum ByteKind {
 pub struct ByteOp {
     /// The operation.
     pub kind: ByteKind,
-    /// The bytes are signed.
+    /// `true` if the bytes are signed.
     pub signed: bool,
 }
 
@@ -315,7 +315,7 @@ pub enum Next<W> {
     Exit {
         /// The exit code.
         code: u16,
-        /// Raises an interrupt.
+        /// `true` if the exit raises an interrupt.
         interrupt: bool,
     },
     /// Traps because the bundle has an instruction whose effect is unknown. The bundle has no writes.

@@ -30,7 +30,7 @@ use branch::When;
 use multiply::{Inputs, Results};
 use s2v::Forwarded;
 
-/// Evaluates a bundle. A unit without a word has no effect.
+/// Evaluates a bundle. A unit without an instruction in the bundle has no effect.
 pub fn meaning<D: Domain>(bundle: &Bundle, domain: &mut D, read: &mut impl Reader<D>) -> Effects<D> {
     effects(bundle, domain, read)
         .unwrap_or_else(|unknown| Effects { writes: ArrayVec::new(), next: Next::Trap(unknown) })
@@ -142,8 +142,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         Context { bundle: self.bundle, inst, handed: None, d: &mut *self.d, read: &mut *self.read }
     }
 
-    /// Returns the bits of a field. If fields overlap, each of them has its effect, even if it does
-    /// not occur in the text.
+    /// Returns the bits of a field. Fields that overlap have all their effects, even those of
+    /// fields that do not occur in the text.
     fn get(&self, field: Field) -> u64 {
         self.inst.get(field)
     }

@@ -13,13 +13,13 @@ const ACCUMULATOR_BITS: u32 = 28;
 /// The scaling and rounding of a sum of products, and the part of the sum that becomes the result.
 #[derive(Clone, Copy)]
 struct Mode {
-    /// The result is signed.
+    /// `true` if the result is signed.
     signed: bool,
-    /// The factors are integers instead of fractions.
+    /// `true` if the factors are integers, `false` if they are fractions.
     int: bool,
-    /// Reads the low half of the 16-bit result instead of the high half.
+    /// `true` to read the low half of the 16-bit result, `false` for the high half.
     low: bool,
-    /// Rounds to nearest instead of down.
+    /// `true` to round to nearest, `false` to round down.
     round: bool,
     /// Scales the result by 2^shift.
     shift: i32,
@@ -289,8 +289,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.chosen_factors(chosen)
     }
 
-    /// Returns two factors for each component, one from each pair: the first factor of the pair, or
-    /// the second if the component's bit in `chosen` is set.
+    /// Returns two factors for each component, one from each pair of factors. If the component's
+    /// bit in `chosen` is set, the second factor of the pair is returned, otherwise the first.
     fn chosen_factors(&mut self, chosen: D::Mask) -> [D::Wide; 2] {
         let [a, b, c, d] = self.factors();
         [(a, b), (c, d)].map(|(first, second)| {

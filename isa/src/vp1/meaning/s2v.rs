@@ -70,7 +70,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         Outcome { writes: self.define(f::SRC1, rest).into_iter().collect(), ..self.forward(factors) }
     }
 
-    /// Evaluates `bvecmad`.
+    /// Evaluates `bvecmad`: forwards the sums of the bytes of one register and the scaled bytes of
+    /// another register.
     pub(super) fn forward_positioned(&mut self) -> Outcome<D> {
         let factors = self.positioned_factors(8);
         self.forward(factors)
@@ -104,8 +105,9 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         [a, b, zero, zero]
     }
 
-    /// Returns the bytes of one register plus the product of another register's bytes and the
-    /// position. The position is `bits` bits of `$r[SRC1]` from bit 11 upwards.
+    /// Returns the four factors of `bvecmad` or `bvecmadsel`: `(256 * x + position * y + 64) >> 7`,
+    /// where x and y are signed bytes of two registers. The position is `bits` bits of `$r[SRC1]`
+    /// from bit 11 upwards.
     fn positioned_factors(&mut self, bits: u32) -> [D::Word; 4] {
         let [x, y] = [0, 2].map(|element| {
             let n = self.second_of_quad(element);
@@ -150,8 +152,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.d.shl(word, scale)
     }
 
-    /// Returns the mask that a pair of factors encodes: bits 1 to 8 of the first factor in the low
-    /// byte, and those of the second in the high byte.
+    /// Returns the mask that a pair of factors encodes. The low byte is bits 1 to 8 of the first
+    /// factor, and the high byte is bits 1 to 8 of the second factor.
     pub(super) fn mask_of_factors(&mut self, low: D::Word, high: D::Word) -> D::Word {
         let (low, high) = (self.bits(low, 1, 0xff), self.bits(high, 1, 0xff));
         let eight = self.d.word(8);

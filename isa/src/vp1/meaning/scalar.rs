@@ -51,7 +51,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.plain(value)
     }
 
-    /// Evaluates `neg`. Its flag b20d compares the result with 0.
+    /// Evaluates `neg`. The flag b20d compares the result with 0.
     pub(super) fn negate(&mut self) -> Outcome<D> {
         let (zero, a) = (self.d.word(0), self.r(f::SRC1));
         let result = self.d.sub(zero, a);

@@ -118,8 +118,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         Outcome::writes([Write::V(self.reg(f::DST), self.d.swizzle(a, b, index))])
     }
 
-    /// Evaluates `vcmpad`: compares the absolute difference of the last source and the first
-    /// register of a pair with the second register of the pair.
+    /// Evaluates `vcmpad`, which compares the absolute difference of two vectors with a third one.
+    /// The vectors are the last source, and the first and the second register of a pair.
     pub(super) fn compare_difference(&mut self) -> Outcome<D> {
         let Some(vc) = self.flag_register() else { return Outcome::default() };
         let n = self.reg(f::SRC1);

@@ -36,11 +36,11 @@ pub enum Placeholder {
     /// A temporary: `$t0`, `$t1`, ...
     Temporary(u8),
     /// A flag register: `$c0` to `$c3` or `$vc0` to `$vc3`, depending on the register file of the
-    /// operand. The instruction word also holds the number.
+    /// operand. The instruction word also encodes the number of the register.
     Flags(u8),
     /// A 32-bit word of a temporary to which all `$vc` registers were copied. The word is the value
-    /// of one `$vc` register at the time of the copy. Its number in the temporary equals the number
-    /// of that register and is in the operand's field. The instruction word also holds the number.
+    /// of one `$vc` register at the time of the copy. The number of that register is also the index
+    /// of the word, which the instruction word encodes.
     CopiedFlags {
         /// The number of the `$vc` register.
         flags: u8,
@@ -77,7 +77,7 @@ pub enum TemplateItem {
     MoveToVx(Placeholder),
 }
 
-/// The instructions of a bundle. Their registers are assigned later.
+/// The instructions of a bundle, whose registers are assigned later.
 #[derive(Clone, Debug)]
 pub struct Words {
     /// The instructions: one of the scalar unit, one of the vector unit, or one of each.
@@ -87,7 +87,7 @@ pub struct Words {
     pub slots: Vec<RegisterSlot>,
 }
 
-/// A sequence of bundles. Their registers are assigned later.
+/// A sequence of bundles, whose registers are assigned later.
 #[derive(Clone, Debug)]
 pub struct Template {
     /// The steps, in order. A bundle that reads `$va` directly follows a bundle that writes `$va`.

@@ -31,9 +31,9 @@ const STATE_REGISTERS: [(RegFile, u8); 10] = [
 struct Value {
     /// The register file. The file of a temporary is `None` before its first write.
     file: Option<RegFile>,
-    /// The value has been written.
+    /// `true` if an instruction has written the value.
     written: bool,
-    /// An instruction reads the value.
+    /// `true` if an instruction reads the value.
     read: bool,
     /// The flags that had been written at the time of the copy, if the value is a copy of all `$vc` registers.
     copied: Option<Locations>,
@@ -44,9 +44,9 @@ struct Parser<'a> {
     operands: usize,
     /// The result, the operands and the temporaries. During parsing, a value's index serves as its register number.
     values: Vec<Value>,
-    /// The flags and the other registers in [`LOCAL`] that have been written.
+    /// The locations that previous bundles have written.
     written: Locations,
-    /// The previous bundle writes `$va`.
+    /// `true` if the previous bundle writes `$va`.
     accumulated: bool,
 }
 
@@ -238,8 +238,9 @@ impl Parser<'_> {
         Ok(template)
     }
 
-    /// Returns the registers in [`LOCAL`] that a bundle reads and writes. Checks that the bundle
-    /// reads none of them before it is written.
+    /// Returns the locations that a bundle reads, and those that it writes. Returns an error if the
+    /// bundle reads one of the [`STATE_REGISTERS`] that no previous bundle has written, or needs
+    /// values that its scalar instruction does not forward.
     fn locals(&self, bundle: Fragment<'_>, insts: &[Inst]) -> Result<(Locations, Locations), TemplateError> {
         // The effect of every instruction is known, so this error does not occur.
         let unknown = |_| Wrong::Empty.at(bundle);
@@ -474,8 +475,8 @@ fn footprint(insts: &[Inst]) -> Result<Footprint, Unknown> {
     Bundle::new(&words).map_or(Ok(Footprint::NONE), |bundle| Footprint::of(&bundle, None))
 }
 
-/// Returns `true` if the instruction is a `vcmpad` whose result does not depend on flags, because
-/// its truth table has the same result for both values of the flag.
+/// Returns `true` if the instruction is a `vcmpad` whose result does not depend on flags: its truth
+/// table has the same result for both values of the flag.
 fn ignores_flags(inst: &Inst) -> bool {
     let table = Logic::of_table(inst.get(f::CMPOP) as u8).table();
     inst.opcode() == Opcode::VCMPAD && table & 0b0101 == table >> 1 & 0b0101
