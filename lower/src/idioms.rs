@@ -157,7 +157,7 @@ pub(crate) struct Dot {
     pub rest: Option<Value>,
 }
 
-/// How the lanes of two operands are extended before their multiplication.
+/// Kind of extension of the lanes of two operands before their multiplication.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Signs {
     Signed,

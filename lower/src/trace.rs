@@ -31,7 +31,7 @@ pub struct Event {
     pub pass: String,
     /// Source span of the changed instruction.
     pub place: Span,
-    /// How the instruction was changed.
+    /// Kind of the change.
     pub how: ChangeKind,
     /// Instructions before the change.
     pub before: Vec<String>,
@@ -39,7 +39,8 @@ pub struct Event {
     pub after: Vec<String>,
 }
 
-/// How a pass changed an instruction. Rules are numbered as in [`Pipeline::rule`](crate::Pipeline::rule).
+/// Kind of a change that a pass made to an instruction. Rules are numbered as in
+/// [`Pipeline::rule`](crate::Pipeline::rule).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ChangeKind {
     /// A change that the pass describes by a fixed text.
@@ -66,15 +67,16 @@ pub struct NearRule {
     pub rule: u32,
     /// Text of the instruction to which the rule was applied.
     pub at: String,
-    /// `true` if that instruction belongs to the traced op, `false` if it only uses the op's result.
+    /// `true` if the instruction to which the rule was applied belongs to the traced op, `false` if
+    /// it only uses the op's result.
     pub is_followed: bool,
     /// Source text of the first pattern or guard of the rule that does not match.
     pub wanted: &'static str,
-    /// Line of this pattern or guard in the rule's file.
+    /// Line of the first pattern or guard that does not match, in the rule's file.
     pub line: u32,
     /// Text of the instruction or value of the kernel that the pattern or guard does not match.
     pub found: String,
-    /// How far the rule matches the instruction.
+    /// Extent to which the rule matches the instruction.
     pub depth: MatchExtent,
 }
 

@@ -1,8 +1,8 @@
 //! Dead code elimination: removes pure instructions with unused results, unused block parameters,
 //! and unreachable blocks.
 //!
-//! A parameter is also unused if only itself depends on it, around a loop. The pass does not remove
-//! unused loads, because they may trap.
+//! A loop parameter is also unused if only its own value in the next iteration depends on it. The
+//! pass does not remove unused loads, because they may trap.
 
 use cranelift_entity::EntityRef;
 use halfbyte_ir::{Attr, Block, Flow, Kernel, Op, Type, Value, ValueDef, ValueList};

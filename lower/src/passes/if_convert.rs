@@ -1,15 +1,16 @@
 //! If-conversion: replaces a branch with two short sides and a common join block by selects.
 //!
-//! The kernel then computes both sides, and the condition selects the value of each parameter of the join block. Every
-//! op is total, so computing an unused result is harmless. Sides with loads or stores are not converted, because
-//! instruction selection can predicate them.
+//! The kernel then computes both sides, and the condition selects the value of each parameter of
+//! the join block. Every op is total, so computing an unused result is harmless. Sides with loads
+//! or stores are not converted, because instruction selection can predicate them.
 //!
-//! A conversion may add at most [`EXTRA`] instructions to those of the longer side, about the cost of the branches and
-//! moves that it removes. The longer side may have at most [`LONGEST`] instructions. Without the conversion, a row of
-//! items that all take the shorter side would skip them.
+//! A conversion may add at most [`EXTRA`] instructions to those of the longer side, about the cost
+//! of the branches and moves that it removes. The longer side may have at most [`LONGEST`]
+//! instructions, because a row of items that all take the shorter side would skip the longer side
+//! without the conversion.
 //!
-//! For targets whose items share vectors, the pass does nothing: `pack` converts branches, because it knows which
-//! branches are uniform.
+//! For targets whose items share vectors, the pass does nothing: `pack` converts branches, because
+//! it knows which branches are uniform.
 
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntitySet, SecondaryMap};

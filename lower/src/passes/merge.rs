@@ -1,5 +1,5 @@
-//! Merging of straight-line code: appends a block to the block before it in the layout, if the
-//! latter is its only predecessor and branches only to it.
+//! Merging of straight-line code: appends a block to its only predecessor, if the predecessor
+//! precedes the block in the layout and has no other successor.
 //!
 //! Folded branches leave blocks that can be merged. Passes that work on single blocks then find
 //! more to do in the longer block. Only blocks with nothing but unreachable blocks between them are

@@ -103,22 +103,23 @@ struct LaneGroup {
     uses: u32,
 }
 
-/// How the word of a group is computed.
+/// Computation of the word of a lane group.
 #[derive(Clone, Debug)]
 enum WordSource {
-    /// By a packed op, which replaces the scalar ops `insts`. `args` are the indices of its operands' groups.
+    /// Packed op that replaces the scalar ops `insts`. `args` are the indices of the lane groups of
+    /// its operands.
     Op { insts: Lanes<Inst>, args: SmallVec<[usize; 3]> },
-    /// By a packed load, which replaces the scalar loads `insts`.
+    /// Packed load that replaces the scalar loads `insts`.
     Load { insts: Lanes<Inst> },
-    /// The word exists already as this value.
+    /// Existing value that equals the word.
     Whole(Value),
-    /// The word is part `number` of a wider value.
+    /// Part `number` of a wider value.
     Part { of: Value, number: u8 },
-    /// The word is a constant.
+    /// Constant word.
     Const([u64; 8]),
-    /// The word is a splat of one scalar value.
+    /// Splat of one scalar value.
     Splat,
-    /// The word is a `concat` of the scalar values.
+    /// `concat` of the scalar values.
     Concat,
 }
 
@@ -249,8 +250,8 @@ impl<'l> Search<'l> {
         Some(Word { begin: Root::Stores(stores), ty, groups })
     }
 
-    /// Returns the lane groups that compute a word with these lanes, if packing saves instructions.
-    /// Operands precede their users.
+    /// Returns the lane groups that compute a word with the given lanes, if packing saves
+    /// instructions. Operands precede their users.
     fn word(&mut self, kernel: &Kernel, ty: Type, lanes: &[Value]) -> Option<Vec<LaneGroup>> {
         self.kept.clear();
         loop {
@@ -295,7 +296,7 @@ impl<'l> Search<'l> {
         ty.bytes().trailing_zeros() <= zeros.min(start.offset.trailing_zeros())
     }
 
-    /// Returns the index of the group with these values as lanes. Creates the group if there is none.
+    /// Returns the index of the group whose lanes are `values`. Creates the group if there is none.
     fn group(&mut self, kernel: &Kernel, ty: Type, values: &[Value]) -> Option<usize> {
         if let Some(known) = self.groups.iter().position(|group| group.values[..] == *values) {
             self.groups.get_mut(known)?.uses += 1;
@@ -317,8 +318,8 @@ impl<'l> Search<'l> {
         Some(WordSource::Op { insts, args })
     }
 
-    /// Returns the comparisons that define these conditions, if one packed comparison can replace
-    /// them, and the packed type of its operands.
+    /// Returns the comparisons that define the conditions `values`, if one packed comparison can
+    /// replace them, and the packed type of its operands.
     fn compares(&self, kernel: &Kernel, values: &[Value]) -> Option<(Type, Lanes<Inst>)> {
         let insts: Option<Lanes<Inst>> = values.iter().map(|&value| kernel.def_inst(value)).collect();
         let insts = insts?;
@@ -328,13 +329,14 @@ impl<'l> Search<'l> {
             .then_some((ty, insts))
     }
 
-    /// Returns `true` if these values must not be packed, because there are too many groups or the
+    /// Returns `true` if `values` must not be packed, because there are too many groups or the
     /// values have other uses.
     fn is_kept(&self, values: &[Value]) -> bool {
         self.groups.len() >= MAX_GROUPS || self.kept.iter().any(|kept| kept[..] == *values)
     }
 
-    /// Creates the groups of the operands of these instructions. `ty` returns the packed type of an operand.
+    /// Creates the groups of the operands of several instructions. `ty` returns the packed type of
+    /// an operand.
     fn operands(
         &mut self,
         kernel: &Kernel,
@@ -351,7 +353,8 @@ impl<'l> Search<'l> {
         Some(args)
     }
 
-    /// Returns how a word with these lanes is computed; `None` if the target cannot assemble the word.
+    /// Returns the computation of a word whose lanes are `values`; `None` if the target cannot
+    /// assemble the word.
     fn made(&mut self, kernel: &Kernel, ty: Type, values: &[Value]) -> Option<WordSource> {
         let defs: Option<Lanes<Inst>> = values.iter().map(|&value| kernel.def_inst(value)).collect();
         if let Some(defs) = defs {
@@ -383,7 +386,8 @@ impl<'l> Search<'l> {
         }
     }
 
-    /// Returns `true` if these instructions are distinct, belong to the block, and can become one packed op.
+    /// Returns `true` if the instructions are distinct, belong to the block, and can become one
+    /// packed op.
     fn are_alike(&self, kernel: &Kernel, ty: Type, insts: &[Inst]) -> bool {
         let Some(data) = insts.first().map(|&first| kernel.insts[first]) else { return false };
         let row = data.op.row();
@@ -394,7 +398,7 @@ impl<'l> Search<'l> {
         is_in_lanes && data.ty == ty.lane_type() && self.legality.is_native(data.op, ty) && self.are_same(kernel, insts)
     }
 
-    /// Returns `true` if these instructions are distinct selects of the block with the same
+    /// Returns `true` if the instructions are distinct selects of the block with the same
     /// condition, or with conditions that one packed comparison can compute.
     fn are_selected(&self, kernel: &Kernel, ty: Type, insts: &[Inst]) -> bool {
         let Some(data) = insts.first().map(|&first| kernel.insts[first]) else { return false };
@@ -406,8 +410,8 @@ impl<'l> Search<'l> {
             && (is_one(&truths) || self.compares(kernel, &truths).is_some())
     }
 
-    /// Returns `true` if these instructions are distinct, belong to the block, and have the same
-    /// op, type and attribute.
+    /// Returns `true` if the instructions are distinct, belong to the block, and have the same op,
+    /// type and attribute.
     fn are_same(&self, kernel: &Kernel, insts: &[Inst]) -> bool {
         let Some(data) = insts.first().map(|&first| kernel.insts[first]) else { return false };
         insts.iter().enumerate().all(|(number, &inst)| {
@@ -528,7 +532,7 @@ impl<'l> Search<'l> {
         }
     }
 
-    /// Returns the first position in the block at which all these values are available.
+    /// Returns the first position in the block at which all of `values` are available.
     fn after(&self, kernel: &Kernel, values: &[Value]) -> u32 {
         let defs = values.iter().filter_map(|&value| kernel.def_inst(value));
         defs.map(|def| self.places[def].at).max().unwrap_or(0)

@@ -338,8 +338,8 @@ struct Unroller<'k, 'c, 'l> {
     gone: EntitySet<Block>,
     /// Copy of each value of the loop in the iteration that is being created.
     copies_of: SecondaryMap<Value, PackedOption<Value>>,
-    /// Values that have an entry in `copies_of`. These entries are cleared after each loop, because
-    /// outside of the loop, a value is the one of the last iteration.
+    /// Values that have an entry in `copies_of`. The entries are cleared after each loop, because
+    /// code after the loop reads the values of the last iteration.
     standing: Vec<Value>,
     replaced: SecondaryMap<Value, PackedOption<Value>>,
 }

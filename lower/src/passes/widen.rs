@@ -63,9 +63,11 @@ struct NarrowAccess {
 struct WideAccess {
     op: Op,
     ty: Type,
-    /// The first of the narrow accesses, and its address.
+    /// The first narrow access.
     first: Inst,
+    /// Address of the first narrow access.
     mem: MemAttr,
+    /// The last narrow access.
     last: Inst,
     /// Indices of the narrow accesses in [`Search::narrow`].
     narrow: Range<usize>,

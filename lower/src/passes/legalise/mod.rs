@@ -401,8 +401,8 @@ impl<'k> Legaliser<'k, '_, '_> {
         self.narrowings.as_ref().is_some_and(|of| of(self.kernel(), inst))
     }
 
-    /// Creates an instruction without placing it in a block. The target executes such ops on wide
-    /// lanes together with a later narrowing.
+    /// Creates an instruction on wide lanes without placing it in a block. The target executes the
+    /// instruction together with a later narrowing.
     pub(super) fn draft(&mut self, draft: &mut Vec<Inst>, op: Op, ty: Type, attr: Attr, args: &[Value]) -> Value {
         let value = self.rewriter.make(op, ty, attr, args);
         draft.extend(self.rewriter.take_made());

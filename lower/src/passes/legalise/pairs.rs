@@ -346,8 +346,8 @@ fn with_splat(kernel: &Kernel, x: Value, y: Value) -> Option<(Value, Value)> {
     [(x, y), (y, x)].into_iter().find_map(|(x, y)| Some((x, splatted(kernel, y)?)))
 }
 
-/// Returns the byte that every lane of a vector holds, if the vector is a splat of a byte or is
-/// assembled from such words.
+/// Returns the byte that every lane of a vector holds. Returns `None` unless the vector is a splat
+/// of a byte, or of a 32-bit word that is a splat of a byte.
 fn splatted(kernel: &Kernel, vector: Value) -> Option<Value> {
     let inst = kernel.def_inst(vector)?;
     let (&part, others) = kernel.args(inst).split_first()?;

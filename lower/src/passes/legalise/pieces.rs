@@ -1,5 +1,7 @@
-//! Parts shorter than 32 bits. Wide values are assembled from such parts by way of 32-bit words. An
-//! access whose alignment is too low for the target is split into aligned parts.
+//! Loads, stores and concatenations by parts shorter than 32 bits.
+//!
+//! A value is assembled from such parts in two steps: first half-words or 32-bit words, then the
+//! whole value. An access whose alignment is too low for the target is split into aligned parts.
 
 use halfbyte_ir::{Attr, Inst, Kernel, Legality, MemAttr, Op, Type, Value};
 

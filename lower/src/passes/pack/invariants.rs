@@ -57,7 +57,9 @@ fn earliest(kernel: &Kernel, flow: &Flow) -> SecondaryMap<Value, Option<Block>> 
         for &inst in &kernel.blocks[block].insts {
             let Some(result) = kernel.result(inst) else { continue };
             let pure = kernel.insts[inst].op.row().effect == Effect::Pure;
-            // The blocks of all operands dominate this block, so one of them is dominated by all the others.
+            // The blocks of all operands dominate this block, so they are on one path in the
+            // dominator tree. The last block on this path is the earliest one in which the result
+            // can be computed.
             let args = kernel.args(inst).iter().map(|&arg| earliest[arg]);
             let last = args.reduce(|a, b| match (a, b) {
                 (Some(a), Some(b)) if flow.dominates(b, a) => Some(a),

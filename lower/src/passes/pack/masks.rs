@@ -85,8 +85,9 @@ pub(super) struct Masks {
     pub entering: Mask,
     pub ways: Vec<Vec<MaskedEdge>>,
     /// Back edges to the loop's header, each with its source node and its mask as in
-    /// [`MaskedEdge`]. `leaving` has the same form for the edges that leave the loop.
+    /// [`MaskedEdge`].
     pub back: Vec<(Edge, Node, Mask)>,
+    /// Edges that leave the loop, each with its source node and its mask as in [`MaskedEdge`].
     pub leaving: Vec<(Edge, Node, Mask)>,
     /// Cached results of [`Masks::among`], by node and base.
     known: HashMap<(Node, Node), Mask>,

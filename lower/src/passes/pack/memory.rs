@@ -27,8 +27,9 @@ pub(super) struct Access {
     /// `true` if the access has a stream. A load from a window has no stream if its address is
     /// always in a constant table of the kernel.
     pub has_stream: bool,
-    /// Scale and index of the access's stream, as in [`Stream::scale`] and [`Stream::index`].
+    /// Scale of the access's stream, as in [`Stream::scale`].
     pub scale: Affine,
+    /// Index of the access's stream, as in [`Stream::index`].
     pub index: Affine,
     /// Loops that contain the access, outermost first.
     pub steps: Vec<AccessStep>,

@@ -22,7 +22,7 @@ pub(super) fn ordered(accesses: &[Access]) -> Vec<u32> {
 /// Replaces each load by the value that the same item has stored at its address before.
 ///
 /// # Errors
-/// A refusal for each access that depends on the order of accesses in another way.
+/// Returns a refusal for each access whose order relative to other accesses cannot be preserved.
 pub(super) fn settle(
     kernel: &mut Kernel,
     accesses: &mut Vec<Access>,

@@ -10,12 +10,13 @@ use super::memory::{Access, guard_of, window_of};
 use super::uniformity::Uniformity;
 use super::values::{Values, WORD};
 
-/// How a group of items accesses a stream.
+/// Kind of access to a stream by a group of items.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Shape {
-    /// By vectors, each with the values of several items. The type of a value is a byte or a 32-bit word.
+    /// Access by vectors, each with the values of several items. The type of a value is a byte or a
+    /// 32-bit word.
     Vectors(Type),
-    /// By one access for each item.
+    /// One access for each item.
     Items,
 }
 

@@ -20,7 +20,8 @@ pub(super) struct Counted {
     pub leaving: Edge,
     /// Number of iterations in which the branch stays in the loop.
     pub stays_count: TripCount,
-    /// Number of iterations that reach the branch, which is `behind` plus one; `None` if it may be 2^32.
+    /// Number of iterations that reach the branch, which is `stays_count` plus one; `None` if the
+    /// number may be 2^32.
     pub before: Option<TripCount>,
     /// `true` if the loop ends only when the induction variable equals the bound. If another branch
     /// ensures that this happens, and that branch is converted, the loop might not end.

@@ -31,8 +31,9 @@ struct Representations {
     uniform: Option<Value>,
     items: Option<(Block, Items)>,
     vector: Option<(Block, Parts)>,
-    /// Vectors in which the four lanes of an item all hold its value, as bytes (`words`) and as masks.
+    /// Vectors of bytes in which the four lanes of an item all hold its value.
     words: Option<(Block, Parts)>,
+    /// Masks in which the four lanes of an item all hold its truth value.
     masks: Option<(Block, Parts)>,
     /// Vectors of wide lanes.
     wide: Option<(Block, Parts)>,
@@ -417,8 +418,8 @@ impl<'a> Values<'a> {
         }
         let (made, parts) = match (self.constant(value), self.forms[value].uniform) {
             (Some(bits), _) => self.early(value, |values| {
-                // Of an item's four wide lanes, the first two hold the first half-word, and the
-                // other two hold the second.
+                // The first two of an item's four wide lanes hold the first half-word, and the
+                // other two hold the second half-word.
                 let [low, high] = [bits[0] & 0xffff, bits[0] >> 16 & 0xffff];
                 let four = low | low << 16 | high << 32 | high << 48;
                 let wide = values.code.constant(Type::I16X16, [four, four, four, four, 0, 0, 0, 0]);

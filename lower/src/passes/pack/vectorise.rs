@@ -190,8 +190,8 @@ fn items(source: ConvertedKernel<'_>) -> usize {
     let ConvertedKernel { kernel, accesses, uniformity, .. } = source;
     let varies =
         |access: &Access| access.stores || kernel.result(access.inst).is_some_and(|result| uniformity.varies(result));
-    // Addresses and floats are computed item by item. If the rest of the kernel is, too, a larger group needs more
-    // registers and saves nothing. The same holds if an item computes a whole vector.
+    // Addresses in windows, floats and whole vectors are computed item by item. If the kernel has
+    // no byte ops that vectors can execute, a larger group needs more registers and saves nothing.
     let by_items = accesses.iter().any(|access| access.in_window)
         || computes(source, is_of_floats)
         || computes(source, |op, ty| ty == Type::I8X16 && op.row().lanewise);

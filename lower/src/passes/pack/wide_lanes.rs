@@ -1,8 +1,9 @@
 //! Selection of the values that are held in wide lanes.
 //!
-//! A value of more than eight bits is normally held as one scalar for each item. If it is computed from bytes and only
-//! bytes or truth values are computed from it, the items of a group share one vector of wide lanes instead. Block
-//! parameters that are pairs of half-words are treated in the same way.
+//! A value of more than eight bits is normally held as one scalar for each item. If the value is
+//! computed from bytes, and only bytes or truth values are computed from it, the items of a group
+//! share one vector of wide lanes. The same applies to block parameters that are pairs of
+//! half-words.
 
 use cranelift_entity::EntitySet;
 use halfbyte_ir::{Inst, Kernel, Op, Type, Value, ValueDef};

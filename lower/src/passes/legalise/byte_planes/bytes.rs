@@ -352,7 +352,8 @@ impl Maker<'_, '_, '_, '_> {
         if !signed {
             return Some(product);
         }
-        // The high half of the unsigned product is too large by the other factor if a factor is negative.
+        // If one factor is negative, the high half of the unsigned product is too large by the
+        // other factor.
         let mut columns: Columns = smallvec![SmallVec::new(); places];
         Self::put(&mut columns, product.get(places..)?, 0);
         for (of, other) in [(a, b), (b, a)] {

@@ -24,8 +24,9 @@ const DEPTH: u32 = 40;
 /// Maximum number of bytes in one column of a sum. With the carry, a target can add at most this
 /// number plus one in an instruction.
 const COLUMN: usize = 12;
-/// Number of bits in a byte, and number of lanes in a vector.
+/// Number of bits in a byte.
 const BITS: usize = 8;
+/// Number of lanes in a vector.
 const LANES: usize = 16;
 
 /// Vector of the bytes at one position of all lanes; `None` if all these bytes are 0.

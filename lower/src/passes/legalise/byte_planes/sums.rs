@@ -12,7 +12,8 @@ const UNSIGNED: Range = 0..=0xffff;
 /// Instructions on wide lanes that have been created but not yet placed in a block.
 pub(super) type Draft = Vec<Inst>;
 
-/// Maximum number of addends into which a nested sum is split. The addends beyond it may be sums themselves.
+/// Maximum number of addends into which a nested sum is split. If a nested sum has more addends,
+/// some of the resulting addends are sums themselves.
 const MOST_ADDENDS: usize = 64;
 
 /// Addends whose sum the target computes with one instruction.

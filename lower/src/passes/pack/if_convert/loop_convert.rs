@@ -57,8 +57,9 @@ struct Masked {
 #[derive(Clone)]
 struct Outcome {
     exit: Block,
-    /// Values of the parameters in [`Masked::kept`] and [`Masked::left`] after the loop.
+    /// Values of the parameters in [`Masked::kept`] after the loop.
     kept: Vec<Value>,
+    /// Values of the parameters in [`Masked::left`] after the loop.
     left: Vec<Value>,
 }
 
