@@ -5,8 +5,9 @@
 
 use halfbyte_ir::{Elem, Type};
 
-/// Returns whether `ty` belongs to the named class, or `None` if there is no such class. The
-/// function is inlined because rules pass a constant name, so no strings are compared at run time.
+/// Returns `Some(true)` if `ty` belongs to the named class, `Some(false)` if it does not, and
+/// `None` if there is no such class. The function is inlined because rules pass a constant name, so
+/// no strings are compared at run time.
 #[inline(always)]
 pub(crate) fn type_class(class: &str, ty: Type) -> Option<bool> {
     Some(match class {
@@ -30,17 +31,20 @@ pub(crate) fn type_class(class: &str, ty: Type) -> Option<bool> {
         "mask" => ty.is_mask() && is_word(ty),
         // VP1: types whose values are in a vector register.
         "vector" => matches!(ty, Type::I8X16 | Type::I1X16),
-        // VP1: types whose values are in a scalar register. The classes are: bytes; four byte or
-        // mask lanes; integers below 32 bits; integers and masks; all types but masks.
+        // VP1: one byte or four bytes in a scalar register.
         "bytes_in_r" => matches!(ty, Type::I8 | Type::I8X4),
+        // VP1: four byte lanes or mask lanes in a scalar register.
         "four_in_r" => matches!(ty, Type::I8X4 | Type::I1X4),
         "narrow" => matches!(ty, Type::I8 | Type::I16),
+        // VP1: integers and masks in a scalar register.
         "bits_in_r" => ty.bits() <= 32 && (ty.is_int() || matches!(ty, Type::I1 | Type::I1X4)),
+        // VP1: all types in a scalar register except masks.
         "data_in_r" => is_scalar_register(ty),
         "word_data" => is_scalar_register(ty) && ty.bits() == 32,
         "half_data" => is_scalar_register(ty) && ty.bits() == 16,
-        // VP1: types that any register can hold, and types of stream elements.
+        // VP1: types that any register can hold.
         "held" => is_scalar_register(ty) || matches!(ty, Type::I8X16 | Type::I1X16 | Type::I1X4 | Type::I1),
+        // VP1: types of stream elements.
         "in_stream" => is_scalar_register(ty) || ty == Type::I8X16,
         // Types for which a single load or store instruction exists.
         "stored" => !ty.is_mask() && ty.bits() <= 128,

@@ -51,7 +51,7 @@ pub trait Backend: Debug + Sync {
 pub struct Request<'k> {
     /// The verified and lowered kernel.
     pub kernel: &'k Kernel,
-    /// One of the backend's targets.
+    /// Target to compile for, which must be a target of the backend.
     pub target: Target,
     /// Group size along x, y and z, if the kernel is compiled for exactly this size.
     pub block: Option<[u32; 3]>,

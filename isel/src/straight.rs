@@ -51,7 +51,8 @@ impl SingleBlockMachine {
             if lower(&mut selection, inst).is_none() {
                 let op = Some((data.op, data.ty));
                 refusals.push(Refusal { op, span: data.span, target: target.name(), reason: None });
-                // The result gets a register anyway, so that its uses are not refused too.
+                // The result of a refused op still gets a register, so that the uses of the result
+                // are not refused, too.
                 selection.define(inst, Register(selection.code.registers));
                 selection.code.registers += 1;
             }

@@ -201,8 +201,8 @@ pub struct VCode<M: Machine> {
     pub extra: M::Extra,
 }
 
-/// Control-flow graph of the code. Of two successors, the later block is returned first, so that a
-/// reverse postorder is close to the layout order.
+/// Control-flow graph of the code. If a block has two successors, the later one is returned first,
+/// so that a reverse postorder is close to the layout order.
 impl<M: Machine> Graph for VCode<M> {
     type Node = Node;
 

@@ -268,7 +268,7 @@ fn trees_of_byte_extrema_are_split_where_there_are_halfwords() {
     // For a single extremum of bytes, the sequence is shorter than half-word extrema.
     let single = agrees(code(90, "vmin4.u32.u32.u32 r10, r1, r2, r0;"), &[10], Lanes::Four, 1000);
     assert!(!opcodes(&single).contains(&Opcode::MIN_X2));
-    // The same holds for a signed extremum that reads only an unsigned one.
+    // The sequence is also shorter for a signed extremum that reads only an unsigned one.
     let mixed = "vmin4.s32.s32.s32 r10, r1, r2, r0; vmin4.u32.u32.u32 r11, r10, r3, r0;";
     agrees(code(90, mixed), &[11], Lanes::Four, 1000);
     let old = agrees(code(75, text), &[14], Lanes::Four, 1000);

@@ -90,7 +90,8 @@ fn allocates_words_in_slots_for_quads() {
     assert_eq!(same(b.finish()).spills, 0);
 }
 
-/// A register keeps its value if it is read after an in-place update of another register from it.
+/// If a register is read after an instruction has updated it in place, a copy preserves its old
+/// contents.
 #[test]
 fn keeps_a_register_that_is_read_after_its_update() {
     let mut b = Builder::new();

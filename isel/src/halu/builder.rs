@@ -91,7 +91,7 @@ pub(crate) struct Builder {
 }
 
 impl Builder {
-    /// Creates an empty builder that reuses the memory of these lists.
+    /// Creates an empty builder that reuses the memory of the given lists.
     pub(super) fn new(vregs: Vec<RegClass>, operands: Vec<Operand<Halu>>, insts: Vec<InstDraft<Halu>>) -> Builder {
         Builder { vregs, operands, insts, access: None.into(), loc: Loc::default(), joins_words: false, start: 0 }
     }

@@ -123,7 +123,7 @@ fn must_stay(code: &VCode<Halu>) -> Vec<bool> {
 }
 
 /// Returns the register into which an instruction moves an immediate or a word of constant memory
-/// unconditionally, or `None` if it is no such move.
+/// unconditionally, or `None` for any other instruction.
 fn moved_constant(code: &VCode<Halu>, inst: &VInst<Halu>) -> Option<VReg> {
     if !matches!(inst.inst.opcode(), Opcode::MOV_I | Opcode::MOV_C) {
         return None;

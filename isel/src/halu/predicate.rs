@@ -32,8 +32,9 @@ const MAX_ARM_LENGTH: u32 = 8;
 /// Maximum number of instructions of an arm with strong accesses. The import of PTX turns a guard
 /// into a branch around such an arm. Unlike a branch, a guard does not split a subgroup.
 const MAX_STRONG_ARM_LENGTH: u32 = 64;
-/// PLOP3 truth tables: the AND of the first two operands, and a select of the second or third operand by the first.
+/// PLOP3 truth table of the AND of the first two operands.
 const BOTH: u64 = 0xf0 & 0xcc;
+/// PLOP3 truth table of a select of the second or third operand by the first one.
 const CHOSEN: u64 = 0xf0 & 0xcc | 0x0f & 0xaa;
 
 /// Predicate register, possibly inverted, that guards an instruction.

@@ -64,7 +64,8 @@ impl Backend for Ptx {
             .with_constant_counts()
             .with_access_alignment(4)
             .with_wide_indices()
-            // Assemblers unroll loops as much, but fold fewer common parts of addresses.
+            // NVIDIA's assembler unrolls loops of this size, too, but then folds fewer common parts
+            // of addresses.
             .with_unrolled(160)
             .with_axes(Axes::Each { several: false });
         let adds_half_words = Opcode::ADD_X2.row().since.is_supported_by(target.sm().unwrap_or(Sm::DEFAULT));

@@ -2,8 +2,8 @@
 //!
 //! regalloc2 allocates the registers, and only this module depends on regalloc2. regalloc2 has no
 //! register pairs or quads, no register file of 255 registers, and no registers that cannot be
-//! spilled. So each machine maps its registers to those of regalloc2 in its own way: `halu`, `vp1`,
-//! and [`SingleRegisterFile`] for external machines with interchangeable registers.
+//! spilled. So each machine has its own mapping of its registers to registers of regalloc2: `halu`,
+//! `vp1`, and [`SingleRegisterFile`] for external machines with interchangeable registers.
 //!
 //! The machines share the interface to regalloc2, the checks before allocation, and a fast path for
 //! code that needs no spills (`adapter::direct`).

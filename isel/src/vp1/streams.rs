@@ -14,7 +14,7 @@ fn too_large(
     streams: &[isa::Stream],
     regions: &[u32],
 ) -> Option<(Span, Reason)> {
-    // The least trip counts are used. A launch with higher counts only needs more memory.
+    // The minimum trip counts are used, because a launch with higher trip counts needs even more memory.
     let rounds = |stream: &isa::Stream| {
         let trips = stream.steps.iter().map(|step| match step.trips {
             isa::TripCount::Const(trips) => u64::from(trips),

@@ -227,8 +227,8 @@ impl Combiner<'_> {
     }
 
     /// Returns the selector and the registers of a PRMT that builds the bytes from the registers
-    /// `roots`, or `None` if there are more than two. With one register, zero bytes come from RZ;
-    /// with two, from a byte of either register that is known to be zero.
+    /// `roots`, or `None` if `roots` has more than two registers. With one register, zero bytes
+    /// come from RZ; with two, from a byte of either register that is known to be zero.
     fn selector(&self, map: ByteMap, roots: &[Reg]) -> Option<(u16, [Reg; 2])> {
         let words = match *roots {
             [only] => [only, Reg::ZERO],

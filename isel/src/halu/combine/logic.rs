@@ -6,10 +6,12 @@ use super::Combiner;
 use super::word::ThreeSourceOp;
 use crate::halu::operands::{Reg, SourceLocation, Src};
 
-/// Truth tables of up to five input words as functions of themselves, with one bit for each of the 32 cases.
+/// Truth tables of the five functions that each return one of five input words. A table has one bit
+/// for each of the 32 combinations of input bits.
 const WORDS: [u32; 5] = [0xaaaa_aaaa, 0xcccc_cccc, 0xf0f0_f0f0, 0xff00_ff00, 0xffff_0000];
 
-/// Returns the function of five words that a LOP3 with this truth table computes from three such functions.
+/// Returns the truth table of a LOP3 whose three inputs are functions of the same five words. The
+/// arguments are the table of the LOP3 and the truth tables of its inputs.
 pub fn apply(table: u8, [a, b, c]: [u32; 3]) -> u32 {
     let pick = |word: u32, bit: u8| if bit == 1 { word } else { !word };
     let case = |case: u8| pick(a, case >> 2 & 1) & pick(b, case >> 1 & 1) & pick(c, case & 1);

@@ -12,8 +12,8 @@ impl Combiner<'_> {
         self.sum_of_sum(at, sources) || self.sum_of_shift(at, sources) || self.sum_of_products(at, sources)
     }
 
-    /// Returns the index of the instruction that defines a source operand, if it is in the current
-    /// block and its result has no other use.
+    /// Returns the index of the instruction in the current block that defines a source operand.
+    /// Returns `None` if the operand is defined in another block or has other uses.
     fn single_use_def(&self, source: Src) -> Option<u32> {
         let SourceLocation::Reg(reg) = source.place else { return None };
         self.def_in_block(reg).filter(|_| self.uses(reg) == 1)
@@ -116,8 +116,8 @@ impl Combiner<'_> {
         }
     }
 
-    /// Returns the index of the instruction that defines a register, or the last word of a wide
-    /// register, if it is in the current block.
+    /// Returns the index of the instruction in the current block that defines a register, or the
+    /// last word of a wide register. Returns `None` if the register is defined in another block.
     fn maker_of_any(&self, reg: Reg) -> Option<u32> {
         let known = &self.known[reg.vreg?.0 as usize];
         (known.block == self.block).then_some(known.def)

@@ -195,7 +195,8 @@ impl Combiner<'_> {
         self.replace(at, Word::new(Opcode::LEA).with(SHIFT, count.into()));
     }
 
-    /// Returns the constant that an instruction moves into its result register, if it is such a move.
+    /// Returns the constant that an instruction moves into its result register, or `None` for any
+    /// other instruction.
     pub(super) fn constant(&self, at: u32) -> Option<u32> {
         let word = self.inst(at)?.inst;
         let plain = || Word::new(Opcode::MOV_I).with(IMM32, word.get(IMM32));

@@ -222,7 +222,7 @@ impl Lowering<'_> {
         if let [Some(by), Some(segment), Some(mask)] = numbers {
             let value = self.value_or_number_in_reg(value);
             self.out.read(RA, value);
-            // The other bits are ignored.
+            // A shuffle ignores all other bits of its distance and of its segment.
             let word = Word::new(Opcode::SHFL_I)
                 .with(SHFL_BY, (by & 0x1f).into())
                 .with(SHFL_SEGMENT, (segment & 0x1f1f).into());

@@ -1,4 +1,5 @@
-//! Constructors of HALU instructions that share opcodes, conditions or modifiers with others.
+//! Constructors of HALU instructions that have opcodes, conditions or modifiers in common with
+//! other instructions.
 
 use halfbyte_ir::{Clamp, FloatCC, FloatFlags, IntCC, Type};
 use halfbyte_isa::halu::fields::*;

@@ -77,9 +77,9 @@ impl Values {
         self.candidates(outer).any(|(reg, _)| self.uses(reg) == 1)
     }
 
-    /// Returns an operand that an instruction could fuse if it had no other use, with the operand's
-    /// definition. An instruction fuses only one operand. A fused instruction fuses none, and an
-    /// instruction that fuses an operand is not fused itself.
+    /// Returns an operand that an instruction could fuse if the operand had no other use, with the
+    /// operand's definition. An instruction fuses only one operand. A fused instruction fuses none,
+    /// and an instruction that fuses an operand is not fused itself.
     fn wanted(&self, outer: &Inst) -> Option<(Reg, &Inst)> {
         kind(outer)?;
         let d = pure(outer)?;

@@ -50,8 +50,9 @@ impl Extremum {
 #[derive(Default)]
 struct Tree {
     extrema: u32,
-    /// For each pair of operands, whether the minimum and the maximum are computed. If both are,
-    /// their unsplit sequences share half of their instructions.
+    /// For each pair of operands, two flags: `true` if their minimum is computed, and `true` if
+    /// their maximum is computed. The unsplit sequences of a minimum and a maximum of the same
+    /// operands share half of their instructions.
     pairs: FxHashMap<[Reg; 2], [bool; 2]>,
     /// Inputs of the extrema. Constants do not count, because the assembler folds their shifts.
     leaves: FxHashSet<Reg>,

@@ -165,7 +165,8 @@ impl Lowering<'_> {
         if operands.is_empty() {
             operands.push(Operand::Number(0));
         }
-        // PTX does not allow a wrong number as an immediate. The kernel traps at the number in a register.
+        // PTX rejects an invalid barrier number or thread count as an immediate. In a register, the
+        // number makes the kernel trap when it executes the barrier.
         let kinds = [OperandKind::BarrierId, OperandKind::ThreadCount { zero: op != Op::BarrierArrive }];
         for ((operand, kind), &place) in operands.iter_mut().zip(kinds).zip(places) {
             if matches!(operand, Operand::Number(bits) if !kind.is_written(*bits)) {

@@ -24,7 +24,8 @@ const MIN_LAUNCH_ITEMS: u64 = 1 << 20;
 
 /// Addresses that the selector computes, and the launch size up to which they are right.
 pub(in crate::ptx) struct Addresses {
-    /// Maximum number of items of a launch in which no address computed without wrap-around is wrong.
+    /// Maximum number of items of a launch. In a larger launch, an address that is computed in 64
+    /// bits could differ from the address modulo 2^32 that the IR defines.
     pub max_items: u64,
     /// Registers of buffer addresses, by the number of the buffer's parameter.
     bases: BTreeMap<u32, ptx::Reg>,
@@ -174,8 +175,9 @@ impl Lowering<'_> {
         self.out.pair(pair.word(0), pair.word(1))
     }
 
-    /// Returns `true` if the value is an item index and `value * step + plus` stays below 2^32 in every launch of up to
-    /// `max_items` items. Lowers `max_items` if necessary, but not below [`ALWAYS`].
+    /// Returns `true` if the value is an item index and `value * step + plus` stays below 2^32 in
+    /// every launch of up to `max_items` items. Lowers `max_items` if necessary, but not below
+    /// [`MIN_LAUNCH_ITEMS`].
     fn stays_below(&mut self, value: Value, step: u32, plus: u32) -> bool {
         let is_item = self.kernel.def_inst(value).is_some_and(|inst| self.kernel.insts[inst].op == Op::ItemId);
         if !is_item || step == 0 {

@@ -77,8 +77,9 @@ struct Move {
     block: u32,
     /// `true` if the move comes before the block's terminator, `false` if it is at the block's start.
     at_end: bool,
-    /// Bank and register number of the destination. `from` is the source.
+    /// Bank and register number of the destination.
     to: (usize, u8),
+    /// Bank and register number of the source.
     from: (usize, u8),
 }
 
@@ -318,7 +319,7 @@ impl FastPath {
         std::iter::successors(ranges.get(first as usize), |range| ranges.get(range.next as usize))
     }
 
-    /// Assigns a hardware register to each bundle, the longest bundle first. Of equally long
+    /// Assigns a hardware register to each bundle, the longest bundle first. Among equally long
     /// bundles, the one with the higher number comes first.
     fn assign_registers(&mut self, lists: &OperandLists, insts: usize) -> Option<()> {
         let FastPath { ranges, bundles, queue, taken, .. } = self;

@@ -18,11 +18,14 @@ pub(super) struct PressureCounter {
 /// Register pressure beyond the number of registers.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Excess {
-    /// Number of 32-bit words that must at least be in memory at the instruction where most are.
+    /// Lower bound of the number of spilled 32-bit words, at the instruction where this bound is
+    /// highest.
     pub(super) words: u64,
-    /// Number of live registers at that instruction, in the banks that have too few registers.
+    /// Number of live registers in the banks that have too few registers, at the instruction with the
+    /// most spilled words.
     pub(super) live: u32,
-    /// Number of registers in the banks that have too few.
+    /// Number of hardware registers in the banks that have too few registers, at the instruction with
+    /// the most spilled words.
     pub(super) registers: u32,
     /// Number of live values that get no register, summed over all instructions.
     pub(super) all: u64,

@@ -35,7 +35,7 @@ pub(super) enum SlotKind {
 }
 
 impl SlotKind {
-    /// Returns the number of 32-bit words that the spill slot of such a register takes.
+    /// Returns the size in 32-bit words of the spill slot for the registers of one slot.
     pub(super) const fn words(self) -> u32 {
         match self {
             SlotKind::Pred => 1,
@@ -182,9 +182,10 @@ pub(super) fn plan(code: &VCode<Halu>, flow: &Flow, liveness: &mut Liveness, eff
     Plan { preds, main }
 }
 
-/// Spreads 32-bit registers over the banks of single registers. Registers for which these have no room go to a bank of
-/// wide slots. All registers of a web go to the same bank: the one with room and the narrowest slots, and among those
-/// the one with the lowest pressure. Returns the maximum register pressure of each bank.
+/// Spreads 32-bit registers over the banks of single registers. Registers that do not fit there go
+/// to a bank of wide slots. All registers of a web go to the same bank: among the banks with room,
+/// the one with the narrowest slots, then the one with the lowest pressure. Returns the maximum
+/// register pressure of each bank.
 fn spread(code: &VCode<Halu>, flow: &Flow, liveness: &mut Liveness, assignment: &mut Assignment) -> [u32; 3] {
     let mut webs = Webs::of(code, flow);
     let Assignment { banks, bank_of } = assignment;

@@ -255,7 +255,8 @@ const fn file(class: Class) -> (usize, u8) {
 }
 
 impl Chooser {
-    /// Returns the number for tuple `i` that costs the fewest moves. Of equally good numbers, returns the highest.
+    /// Returns the number for tuple `i` that costs the fewest moves. If several numbers are equally
+    /// good, returns the highest.
     fn choose(&mut self, tuples: &[Tuple], i: usize) -> Option<u8> {
         let tuple = &tuples[i];
         let Key { class, shape, .. } = tuple.key;

@@ -17,11 +17,15 @@ const SIGNS: u64 = 0x8000_8000;
 
 const B32: Token = Token::Type(Type::B32);
 
-/// LOP3 truth tables. A, B and C are the inputs.
+/// LOP3 truth table of a select: B where A is 1, C where A is 0.
 const A_SELECTS_B_OR_C: u64 = 0xca;
+/// LOP3 truth table of `A & B & C`.
 const ALL_OF_THREE: u64 = 0x80;
+/// LOP3 truth table of `A | B | C`.
 const ANY_OF_THREE: u64 = 0xfe;
+/// LOP3 truth table of `A & (B | C)`.
 const A_AND_ANY: u64 = 0xe0;
+/// LOP3 truth table of `A | (B & C)`.
 const A_OR_BOTH: u64 = 0xf8;
 
 /// Returns the number of instructions of a chain over `words` words.

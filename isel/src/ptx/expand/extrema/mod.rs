@@ -1,8 +1,9 @@
 //! Expansion of minima and maxima (extrema) of halves on machines that only have them for f32.
 //!
-//! Extrema that read each other's results form a tree. Each tree is expanded in the cheaper of two ways. [`split`]
-//! computes the two lanes separately, which is cheaper if inputs are compared several times. [`chain`] compares one
-//! input after another, which is cheaper if trees share no inputs.
+//! Extrema that read each other's results form a tree. Each tree is expanded by the cheaper of two
+//! methods. [`split`] computes the two lanes separately, which is cheaper if inputs are compared
+//! several times. [`chain`] compares one input after another, which is cheaper if trees share no
+//! inputs.
 
 mod chain;
 mod split;
@@ -46,7 +47,8 @@ impl Extremum {
     }
 }
 
-/// Returns `true` if an instruction is an extremum that is expanded where the SM lacks it.
+/// Returns `true` for an extremum of halves, which is expanded for SM versions that lack the
+/// instruction.
 pub fn is_expanded(inst: &Inst) -> bool {
     Extremum::of(inst).is_some()
 }

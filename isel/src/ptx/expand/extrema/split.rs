@@ -19,7 +19,7 @@ const ONES: u64 = 0x3c00_3c00;
 #[derive(Default)]
 pub(super) struct Split {
     /// Results of split extrema. The upper half of the first register is the result's lower half;
-    /// the upper half of the second register is its upper half.
+    /// the upper half of the second register is the result's upper half.
     extrema: FxHashMap<Reg, [Reg; 2]>,
     /// Inputs that were split in the current block, in the same form as `extrema`.
     leaves: FxHashMap<Reg, [Reg; 2]>,

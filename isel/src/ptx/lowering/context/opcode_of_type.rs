@@ -1,4 +1,5 @@
-//! Constructors of PTX instructions that share types, conditions or modifiers with others.
+//! Constructors of PTX instructions that have types, conditions or modifiers in common with other
+//! instructions.
 
 use halfbyte_ir::{Clamp, Elem, FloatCC, FloatFlags, IntCC, Rounding, Type, Value};
 use halfbyte_isa::ptx::types::{Token, Type as RegType};

@@ -43,7 +43,7 @@ pub(crate) struct Pair {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Weights {
     Numbers([i64; 2]),
-    /// Twice the values of these uniform scalars.
+    /// Weights that are twice the values of the given uniform scalars.
     Scalars([Scalar; 2]),
 }
 
@@ -194,7 +194,8 @@ impl Facts<'_> {
     /// given byte of the readout.
     fn arranged(&self, sum: &Sum, scale: u32, shift: u32, half: Half) -> Option<(Cost, Round, Chain)> {
         let number = sum.number << scale;
-        // The constant term is split: rounding to nearest adds one part, and products add the rest.
+        // The constant term is split: rounding to nearest adds one part, and products add the other
+        // part.
         let nearest = (shift > 0).then(|| 1 << (shift - 1));
         let (round, number) = match nearest {
             Some(nearest) if number != 0 && (number - nearest) % (nearest << 1) == 0 => {
