@@ -68,7 +68,8 @@ pub struct ObjectWriter {
 }
 
 impl ObjectWriter {
-    /// Creates an object without kernels with a buffer of `capacity` bytes.
+    /// Creates an object that contains no kernels yet, in a buffer with a capacity of `capacity`
+    /// bytes.
     ///
     /// # Errors
     /// The object exceeds the limits of the format.
@@ -128,10 +129,11 @@ impl ObjectWriter {
         Ok(bytes)
     }
 
-    /// Writes the rest of the object to `out`, then the file header at the start of `out`.
+    /// Writes the bytes of the object that have not been flushed to `out`, then overwrites the
+    /// start of `out` with the file header.
     ///
     /// # Errors
-    /// Those of [`ObjectWriter::finish`] and of `out`.
+    /// Returns the errors of [`ObjectWriter::finish`] and of `out`.
     pub fn finish_to(self, out: &mut (impl Write + Seek)) -> Result<io::Result<()>, ObjectError> {
         let Tail { start, bytes } = self.rest()?;
         let mut write = || {
@@ -211,8 +213,9 @@ struct File {
 }
 
 impl File {
-    /// Name of the section that contains the section names, and the offset of this name in that section.
+    /// Name of the section that contains the section names.
     const NAMES: &str = ".shstrtab";
+    /// Offset of the name [`File::NAMES`] in the section that contains the section names.
     const NAMES_NAME: u32 = 1;
 
     /// Creates a file with space for the file header, and with the null section.

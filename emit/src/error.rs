@@ -15,7 +15,7 @@ pub enum OpError {
     /// The instructions cannot share a bundle.
     #[error("the instructions cannot be in one bundle: {0}")]
     Bundle(#[from] BundleError),
-    /// The encoding of an instruction determines no known effect.
+    /// The effect of an instruction with this encoding is not known.
     #[error(transparent)]
     Unknown(#[from] Unknown),
 }
@@ -100,7 +100,7 @@ pub enum LayoutError {
     /// The instruction words decode into other bundles than the scheduler has planned.
     #[error("internal error: kernel `{kernel}`: the bundle at word {word} differs from the schedule")]
     Bundle {
-        /// Address of the first instruction word of the planned bundle.
+        /// Name of the kernel.
         kernel: String,
         /// Address of the planned bundle's first word.
         word: usize,

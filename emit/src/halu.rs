@@ -66,8 +66,8 @@ fn layout(func: MachFunc<Halu>) -> Result<KernelCode, LayoutError> {
     let mut all_parts = Vec::new();
     let mut laid_out = Vec::with_capacity(words);
     for ((block, &length), parts) in blocks.iter().zip(&lengths).zip(&parts) {
-        // The indices of the other instruction words stay valid, because only branches at the end
-        // of a block are omitted.
+        // Only branches at the end of a block are omitted, so the indices of the instruction words
+        // before the omitted branches stay valid.
         all_parts.extend(parts.iter().map(|part| PartialAccess { word: laid_out.len() as u32 + part.word, ..*part }));
         for &MachInst { mut inst, target, loc } in block.iter().take(length) {
             let opcode = inst.opcode().name();

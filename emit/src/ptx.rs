@@ -72,7 +72,8 @@ fn layout(func: MachFunc<Ptx>) -> Result<KernelCode, LayoutError> {
     for ((block, length), of_block) in blocks.into_iter().zip(lengths).zip(of_blocks) {
         let start = insts.len() as u32;
         starts.push(start);
-        // The indices of the other instructions stay valid, because only branches at the end of a block are omitted.
+        // Only branches at the end of a block are omitted, so the indices of the instructions
+        // before the omitted branches stay valid.
         parts.extend(of_block.iter().map(|part| PartialAccess { word: start + part.word, ..*part }));
         for MachInst { mut inst, target, loc } in block.into_iter().take(length) {
             target.into_iter().for_each(|target| Ptx::set_target(&mut inst, target));

@@ -8,7 +8,7 @@ use halfbyte_isel::vcode::BlockIndex;
 
 /// Control flow of an instruction. Branches must be the last instructions of a block.
 pub(crate) trait ControlInst: Clone {
-    /// Returns the target block of a branch.
+    /// Returns the target block of a branch, or `None` for an instruction that is not a branch.
     fn target(&self) -> Option<BlockIndex>;
 
     /// Sets the target block of a branch.
@@ -20,7 +20,8 @@ pub(crate) trait ControlInst: Clone {
     /// Returns `true` if control never falls through the instruction.
     fn is_end(&self) -> bool;
 
-    /// Returns a conditional branch with the opposite condition.
+    /// Returns the branch with the opposite condition, or `None` for an instruction that is not a
+    /// conditional branch.
     fn inverted(&self) -> Option<Self>;
 
     /// Changes the target of a branch to the target of `jump`, the only instruction of the branch's

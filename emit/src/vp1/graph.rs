@@ -28,9 +28,10 @@ pub(crate) struct Graph {
     starts: Vec<u32>,
 }
 
-/// Latencies in bundles. After a write, a read or another write must be in a later bundle. After a
-/// read, a write may be in the same bundle, because a bundle reads before it writes.
+/// Latency in bundles from a write to a read or to another write, which must be in a later bundle.
 const AFTER_WRITE: u32 = 1;
+/// Latency in bundles from a read to a write. Both may share a bundle, because a bundle reads before
+/// it writes.
 const AFTER_READ: u32 = 0;
 
 /// The last operation that wrote a location, and the operations that have read the location since.

@@ -59,8 +59,8 @@ pub(crate) struct Loop<'a> {
     links: Vec<Link>,
     /// Links between each node and other nodes.
     neighbours: Vec<Vec<Neighbour>>,
-    /// `true` for each operation that must not execute speculatively, that is, in an iteration of
-    /// which it is not yet known whether the loop executes it.
+    /// `true` for each operation that must not execute speculatively. An iteration is speculative
+    /// as long as the exit tests of earlier iterations have not all been executed.
     bound: Vec<bool>,
     /// Pairs of operations that cannot share a bundle.
     pairs: Pairs<'a>,
@@ -85,9 +85,10 @@ const LEAST_INTERVAL: u32 = 2;
 /// Maximum number of iterations that may start speculatively.
 const MAX_AHEAD: u32 = 2;
 
-/// Maximum number of placements for each node in one search, and in all searches together. The limits allow all
-/// searches for a small loop, but only a few for a large loop, which gains less from overlapping iterations.
+/// Maximum number of node placements in one search, per node of the loop.
 const EFFORT: usize = 24;
+/// Maximum number of node placements in all searches for a loop together. The limit allows all searches for a small
+/// loop, but only a few for a large loop, which gains less from overlapping iterations.
 const TOTAL_EFFORT: usize = 1 << 14;
 
 /// Number of placement orders that are tried for one interval.
@@ -438,7 +439,7 @@ impl Search<'_> {
 /// Divides a loop into nodes: chains through `$va`, and single operations. Also returns the node of each operation.
 fn nodes(ops: &[Op], values: &Values) -> (Vec<Node>, Vec<u32>) {
     let accumulator = |value: &&Value| Locations::file_of(value.place) == Some(RegFile::Va);
-    // For each operation, `true` if the next operation reads the accumulator that it writes.
+    // For each operation, `true` if it writes an accumulator that only the next operation reads.
     let mut goes_on = vec![false; ops.len()];
     for value in values.values.iter().filter(accumulator).filter(|value| !value.carried) {
         let Some(def) = value.def else { continue };
@@ -480,10 +481,12 @@ fn memory(ops: &[Op]) -> Vec<Link> {
     links
 }
 
-/// Returns the anti-dependences and output dependences: all uses of a value precede the next definition of its
-/// location, by the next iteration or by another value. The `chained` values need none.
+/// Returns the anti-dependences and output dependences: all uses of a value precede the next
+/// definition of its location, by the next iteration or by another value. Skips the values for
+/// which `chained` is `true`.
 fn storage(values: &Values, chained: &[bool]) -> Vec<Link> {
-    // Two values share a location in any case if neither can be renamed, or if both are renamed together.
+    // Two values share a location in every schedule if neither can be renamed, or if both are
+    // renamed together.
     let mut members: Vec<(u32, &Value)> = Vec::new();
     for (number, cluster) in (0..).zip(&values.clusters) {
         let room = if cluster.step.is_none() { u32::MAX } else { number };

@@ -55,7 +55,8 @@ impl Op {
         Ok(Op { profiles, footprint, stream, target, group: false, loc })
     }
 
-    /// Returns the operation with other instructions; `None` if these cannot be combined to one operation.
+    /// Returns the operation with other instructions; `None` if the instructions cannot be combined
+    /// to one operation.
     pub(super) fn with_insts(&self, insts: &[Inst], zero: Option<u8>) -> Option<Op> {
         let op = Op::new(insts, self.stream, self.target, self.loc, zero).ok()?;
         Some(op.with_group(self.group))

@@ -17,7 +17,7 @@ pub(crate) struct Pairs<'a> {
 const MAX_KNOWN: usize = 1024;
 
 impl<'a> Pairs<'a> {
-    /// Creates an empty cache for the pairs of these operations.
+    /// Creates an empty cache for the pairs of the operations `ops`.
     pub(super) fn new(ops: &'a [Op]) -> Pairs<'a> {
         let pairs = if ops.len() <= MAX_KNOWN { ops.len() * ops.len() } else { 0 };
         let units = ops.iter().map(|op| op.insts().fold(0, |units, inst| units | 1 << inst.unit() as u8)).collect();

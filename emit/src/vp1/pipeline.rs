@@ -36,8 +36,9 @@ pub(crate) enum PipelinePart {
     Start(u32),
     /// Interval of the steady state, which is the loop itself.
     Kernel,
-    /// Epilogue that completes the iterations that have started, if the loop ends in the prologue
-    /// interval with this number. The number of prologue intervals stands for the kernel.
+    /// Epilogue that completes the started iterations after the loop ends in the prologue interval
+    /// with this number. If the number equals the number of prologue intervals, the loop ends in
+    /// the kernel.
     End(u32),
 }
 
@@ -138,8 +139,8 @@ fn span(value: &Value, times: &Times) -> (usize, usize) {
     let time = |op: u32| times.times.get(op as usize).copied().unwrap_or(0);
     let interval = times.interval as usize;
     match value.def {
-        // A value that is defined before the loop, or that is carried to the next iteration,
-        // occupies its register in all bundles.
+        // An unused value needs no register. A value that is defined before the loop, or that is
+        // carried to the next iteration, occupies its register in all bundles.
         None if value.uses.is_empty() => (0, 0),
         None => (0, interval),
         Some(def) if value.carried => (time(def) as usize, interval),

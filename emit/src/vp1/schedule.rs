@@ -33,15 +33,17 @@ pub(crate) fn pressure<'a>(ops: impl IntoIterator<Item = &'a Op>) -> [u32; 4] {
     words
 }
 
-/// Maximum number of operation orders that are tried, and maximum number of operations that are
-/// scheduled in all tries together.
+/// Maximum number of operation orders that are tried for a block.
 const MAX_TRIES: u64 = 12;
+/// Maximum number of operations that are scheduled in all tries for a block together.
 const MAX_TRIED: u64 = 1 << 14;
 
-/// Maximum number of ready operations that are considered for a bundle. Those with the highest priority are considered.
+/// Maximum number of ready operations that are considered for a bundle, in the order of their
+/// priority.
 const MAX_LOOKED_AT: usize = 1 << 9;
 
-/// Schedules the operations of a block. They are in program order, with branches and exits last.
+/// Schedules the operations of a block. The operations must be in program order, with branches and
+/// exits last.
 pub(crate) fn schedule(ops: &[Op]) -> Schedule {
     let graph = Graph::new(ops);
     let pairs = Pairs::new(ops);
