@@ -84,7 +84,8 @@ impl Files {
         self.file(span).is_some_and(|file| std_lib::text(&file.name).is_some())
     }
 
-    /// Returns the `include` in the main file that led to the file that contains `span`.
+    /// Returns the `include` in the main file that led to the file that contains `span`. Returns
+    /// `None` if that file is the main file.
     pub(crate) fn included_at(&self, span: Span) -> Option<Span> {
         self.file(span).map(|file| file.at)
     }

@@ -57,7 +57,7 @@ fn len_while(bytes: &[u8], mut belongs: impl FnMut(u8) -> bool) -> usize {
     bytes.iter().position(|&byte| !belongs(byte)).unwrap_or(bytes.len())
 }
 
-/// Returns the longest punctuation token at the start of `rest`.
+/// Returns the longest punctuation token at the start of `rest`, if any.
 fn mark(rest: &[u8]) -> Option<&'static str> {
     let first = *rest.first()?;
     // Fast path: no longer token begins with one of these bytes.

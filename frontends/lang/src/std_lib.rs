@@ -13,7 +13,7 @@ const FILES: &[(&str, &str)] = &[
     ("std/transform", include_str!("../std/transform.hb")),
 ];
 
-/// Returns the text of a file of the standard library.
+/// Returns the text of the standard library file with the given path, if any.
 pub(crate) fn text(path: &str) -> Option<&'static str> {
     FILES.iter().find(|(name, _)| *name == path).map(|(_, text)| *text)
 }

@@ -144,7 +144,6 @@ fn known_values_are_accepted_as_numbers() {
                     ir.contains(&expected) || expected == "step" && ir.contains("load"),
                     "{lines}: {expected}: {ir}"
                 ),
-                // The value of `step` must be at most 64 bytes.
                 Err(said) => panic!("{lines}: {said}"),
             }
         }

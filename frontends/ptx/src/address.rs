@@ -49,7 +49,8 @@ pub(crate) struct Address {
 }
 
 impl Address {
-    /// Returns the memory attribute of an access that begins `bytes` bytes after the address.
+    /// Returns the memory attribute of an access that begins `bytes` bytes after the address, or
+    /// `None` if the offset overflows.
     pub(crate) fn mem(&self, bytes: u32, align: u32) -> Option<MemAttr> {
         let offset = self.offset.checked_add_unsigned(bytes)?;
         Some(MemAttr { scale: self.scale, offset, align, wide: self.wide })
@@ -73,7 +74,8 @@ impl Import<'_> {
         self.indexed(source, &bytes, Some(val), offset, size)
     }
 
-    /// Returns the address at a constant offset in a buffer.
+    /// Returns the address at a constant offset in a buffer, or `None` if the IR cannot express the
+    /// offset.
     pub(crate) fn in_buffer(&mut self, source: ParameterId, offset: i32, size: u32) -> Option<Address> {
         self.indexed(source, &Offset::default(), None, offset, size)
     }
@@ -143,7 +145,8 @@ impl Import<'_> {
         index
     }
 
-    /// Returns the buffer that contains an address, and the address's offset from the buffer's start.
+    /// Returns the buffer that contains an address, and the address's offset from the buffer's
+    /// start. Returns `None` if they cannot be determined within `depth` definitions.
     fn base(&self, val: Val, depth: u32) -> Option<(ParameterId, Offset)> {
         let depth = depth.checked_sub(1)?;
         let &Def::Inst(number, None) = self.function.def(val) else { return None };
@@ -188,7 +191,8 @@ impl Import<'_> {
         }
     }
 
-    /// Decomposes a 64-bit operand into the terms and the constant of a byte offset.
+    /// Decomposes a 64-bit operand into the terms and the constant of a byte offset. Returns `None`
+    /// if this is not possible within `depth` definitions.
     fn offset_of(&self, number: usize, inst: &Inst, i: usize, depth: u32) -> Option<Offset> {
         if let Some(&Operand::Number(bits)) = inst.operands.get(i) {
             return Some(Offset { terms: Vec::new(), constant: bits as i64 });
@@ -261,8 +265,8 @@ impl Import<'_> {
         None
     }
 
-    /// Returns the axis along which an instruction computes the work item's number, if any. That
-    /// number is the block number times the block size plus the thread number.
+    /// Returns the axis along which an instruction computes the work item's number, if any. The
+    /// work item's number is the block number times the block size plus the thread number.
     pub(crate) fn makes_item(&self, number: usize, inst: &Inst) -> Option<Axis> {
         Axis::ALL.into_iter().find(|&axis| self.makes_item_along(axis, number, inst))
     }

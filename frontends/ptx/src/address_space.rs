@@ -120,7 +120,8 @@ impl Import<'_> {
         }
     }
 
-    /// Returns the address of an access to shared or local memory.
+    /// Returns the address of an access to shared or local memory. Returns `None` if the access
+    /// cannot be imported.
     pub(crate) fn private_access_address(&mut self, inst: &Inst, space: PtxSpace) -> Option<Address> {
         let address = inst.operands.iter().find_map(|operand| match operand {
             Operand::Memory(address) => Some(*address),

@@ -154,7 +154,8 @@ impl<'a> Import<'a> {
         }
     }
 
-    /// Returns the PTX value of a register operand.
+    /// Returns the PTX value of operand `i` of the current instruction, or `None` if the operand is
+    /// not a register.
     pub(crate) fn operand_val(&self, inst: &Inst, i: usize) -> Option<Val> {
         match inst.operands.get(i) {
             Some(&Operand::Register(reg)) => self.function.read(self.number, reg),
@@ -235,7 +236,8 @@ impl<'a> Import<'a> {
         }
     }
 
-    /// Returns the PTX value of a register operand of the instruction with the given number.
+    /// Returns the PTX value of operand `i` of instruction `number`, or `None` if the operand is
+    /// not a register.
     pub(crate) fn read_of(&self, number: usize, inst: &Inst, i: usize) -> Option<Val> {
         match inst.operands.get(i) {
             Some(&Operand::Register(reg)) => self.function.read(number, reg),

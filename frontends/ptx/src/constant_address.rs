@@ -57,8 +57,8 @@ fn known(body: &Body) -> HashMap<Reg, ConstantAddress> {
     }
     let entered = BranchSources::new(body);
     let mut known = HashMap::new();
-    // Except along back edges, an address is computed before the addresses that derive from it. So
-    // one pass over the instructions suffices.
+    // Except along back edges, an address is computed before the addresses that derive from it. One
+    // pass over the instructions therefore suffices.
     for (place, inst) in body.insts.iter().enumerate().filter(|(_, inst)| inst.guard.is_none()) {
         let Some(&Operand::Register(to)) = inst.operands.first() else { continue };
         let (first, last) = reads.get(&to).copied().unwrap_or((place + 1, place));
@@ -74,16 +74,19 @@ fn known(body: &Body) -> HashMap<Reg, ConstantAddress> {
     known
 }
 
-/// Positions of the labels to which branches lead, and of these branches.
+/// The branch targets of a body, with the positions of the first and the last branch to each
+/// target.
 struct BranchSources {
-    /// The positions of the labels, in ascending order.
+    /// Positions of the labels that are branch targets, in ascending order.
     labels: Vec<usize>,
-    /// Binary tree over the labels. The second half holds the positions of the first and the last branch to each label.
-    /// A node in the first half holds the minimum and the maximum of its children, `2 * node` and `2 * node + 1`.
+    /// Segment tree over `labels`. Each node holds the positions of the first and the last branch
+    /// to its labels. The second half of the vector contains the leaves. The children of `node` are
+    /// `2 * node` and `2 * node + 1`.
     branches: Vec<(usize, usize)>,
 }
 
-/// Returns the minimum of the first and the maximum of the second numbers.
+/// Merges two pairs of positions: returns the smaller first position and the larger second
+/// position.
 fn span_of(a: (usize, usize), b: (usize, usize)) -> (usize, usize) {
     (a.0.min(b.0), a.1.max(b.1))
 }
@@ -126,8 +129,8 @@ impl BranchSources {
         BranchSources { labels: at.into_iter().map(|(label, ..)| label).collect(), branches }
     }
 
-    /// Returns `true` if every branch to a label after position `first`, up to `last`, also comes
-    /// from a position in that range.
+    /// Returns `true` if every branch to a label at a position above `first`, up to `last`, is
+    /// itself in this range of positions.
     fn only_from(&self, first: usize, last: usize) -> bool {
         if last < first {
             return false;
@@ -136,7 +139,8 @@ impl BranchSources {
         from > first && to <= last
     }
 
-    /// Returns the positions of the first and the last branch to the labels after position `first`, up to `last`.
+    /// Returns the positions of the first and the last branch to any label at a position above
+    /// `first`, up to `last`.
     fn span(&self, first: usize, last: usize) -> (usize, usize) {
         let [mut low, mut high] =
             [first, last].map(|end| self.labels.len() + self.labels.partition_point(|&label| label <= end));
@@ -170,7 +174,8 @@ fn value(inst: &Inst, known: &HashMap<Reg, ConstantAddress>) -> Option<ConstantA
         }
         _ => None,
     };
-    // Addresses of local memory and parameters also fit in 32 bits.
+    // A register of 32 bits can also hold an address, because addresses of local memory and
+    // parameters are small.
     let holds_addresses = || inst.ty(0).bits() >= 32;
     let named = |is_flat: bool| match inst.operands.get(1) {
         Some(&Operand::Frame { var, offset }) => {

@@ -1,7 +1,8 @@
-//! Expansion of each asynchronous copy into loads and stores at the position of the copy. The instructions that wait
-//! for copies become no-ops.
+//! Expansion of each asynchronous copy into loads and stores at the position of the copy. The
+//! instructions that wait for copies become no-ops.
 //!
-//! So an access to the copied memory before the wait is not detected, except in direct execution of the PTX.
+//! The import therefore does not detect an access to the copied memory before the wait. Direct
+//! execution of the PTX detects such an access.
 
 use halfbyte_isa::ptx::module::{Body, Registers};
 use halfbyte_isa::ptx::types::{Token, Type};

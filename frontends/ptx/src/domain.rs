@@ -129,7 +129,8 @@ impl IrBuilder {
         }
     }
 
-    /// If one operand is a constant, returns its bits and the other operand.
+    /// Returns the bits of a constant operand, and the second operand. Returns `None` if no operand
+    /// is a constant.
     fn one_known(&self, a: Value, b: Value) -> Option<(u32, Value)> {
         let known = |value: Value| self.known(value).map(|bits| bits as u32);
         known(a).map(|bits| (bits, b)).or_else(|| known(b).map(|bits| (bits, a)))

@@ -225,7 +225,8 @@ impl Import<'_> {
         }
     }
 
-    /// Returns the position, among the predecessors of block `to`, of the edge from block `from` to successor `nth`.
+    /// Returns the index of an edge among the predecessors of block `to`. The edge leads from block
+    /// `from` to its successor number `nth`.
     fn edge(&self, from: usize, to: usize, nth: usize) -> usize {
         let found = self.function.edges.get(from).and_then(|edges| edges.get(nth)).copied().unwrap_or(0);
         // The function entry is the implicit first predecessor of block 0.
@@ -385,14 +386,12 @@ impl Reader<IrBuilder> for OperandValues {
     }
 
     fn special(&mut self, code: &mut IrBuilder, _: Special) -> [Value; 2] {
-        // This case does not occur: only moves read special registers, and moves are imported
-        // directly.
+        // Unreachable: only moves read special registers, and moves are imported directly.
         [code.word(0); 2]
     }
 
     fn variable(&mut self, code: &mut IrBuilder, _: Var) -> [Value; 2] {
-        // This case does not occur: instructions that compute the address of a variable are
-        // imported directly.
+        // Unreachable: instructions that compute the address of a variable are imported directly.
         [code.word(0); 2]
     }
 }

@@ -112,7 +112,8 @@ impl Import<'_> {
         (!inst.has(Token::Ftz)).then(|| self.lanewise(inst, op, ty))
     }
 
-    /// Emits a comparison. Its result is a truth value, or one truth value per lane.
+    /// Emits a comparison, whose result is a truth value, or one truth value per lane. Returns
+    /// `None` if the IR has no such comparison.
     fn float_compare(&mut self, inst: &Inst, of: PtxType) -> Option<Value> {
         let ty = of_ptx(of)?;
         let ftz = inst.has(Token::Ftz);
@@ -219,6 +220,7 @@ impl Import<'_> {
     }
 
     /// Emits a conversion of two floats to packed halves. The first float becomes the high half.
+    /// Returns `None` for `.satfinite`.
     fn two_halves(&mut self, inst: &Inst) -> Option<Value> {
         if inst.has(Token::Satfinite) {
             return None;

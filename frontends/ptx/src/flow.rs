@@ -2,7 +2,7 @@
 //!
 //! Most guarded instructions become a select between two values. Guarded memory accesses,
 //! collective operations and exits must not execute at all if their guard is false. Each sequence
-//! of them becomes a separate block, which a branch skips.
+//! of these instructions becomes a separate block, which a branch skips.
 
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ pub(crate) struct Node {
     pub insts: Range<usize>,
     /// Set if the block executes only when the guard of its instructions is true.
     pub guarded: bool,
-    /// Terminator.
+    /// Terminator of the block.
     pub end: End,
     /// Number of the instruction that is the terminator, if any.
     pub ended_by: Option<usize>,

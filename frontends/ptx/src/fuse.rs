@@ -52,8 +52,8 @@ fn is_free(inst: &Inst) -> bool {
     ![Token::Rn, Token::Rz, Token::Rm, Token::Rp].into_iter().any(|token| inst.has(token))
 }
 
-/// Returns the product of which a value is the result or a copy. Returns the number of the
-/// instruction and the instruction.
+/// Returns the product that computes a value, directly or through moves. The result is the number
+/// of the instruction and the instruction. Returns `None` if the value is not a fusable product.
 fn product<'e>(function: &Function<'e>, val: Val, depth: u32) -> Option<(usize, &'e Inst)> {
     let depth = depth.checked_sub(1)?;
     let &Def::Inst(number, None) = function.def(val) else { return None };

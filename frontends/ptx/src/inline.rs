@@ -20,7 +20,8 @@ use crate::constant_address;
 /// Maximum number of instructions of a kernel during inlining.
 const MOST_INSTS: usize = 1 << 16;
 
-/// Maximum number of labels, tables and frame variables of a kernel before a call is inlined.
+/// Maximum total number of labels, tables and frame variables of a body into which another call is
+/// inlined.
 const MOST_DECLARATIONS: usize = 1 << 16;
 
 /// Number of repetitions of the two passes that resolve constant addresses and promote variables to registers.
@@ -60,8 +61,8 @@ pub(crate) fn inline<'e>(
         return Inlined { entry: Cow::Borrowed(entry), locs: Cow::Borrowed(given) };
     }
     let Inliner { mut body, mut locs, .. } = inliner;
-    // If an address is stored in memory, it becomes constant only after that memory has been
-    // promoted to a register. So the passes are repeated.
+    // An address that is stored in memory becomes constant only after that memory has been promoted
+    // to a register. The passes are therefore repeated.
     for _ in 0..PROMOTION_ROUNDS {
         constant_address::resolve(&mut body, &mut locs);
         into_registers(&mut body, &mut locs);
@@ -100,7 +101,8 @@ impl Inliner<'_> {
         self.insts(&entry.body, locs, &instance)
     }
 
-    /// Adds the registers, labels and tables of a body to the new body.
+    /// Adds the registers, labels and tables of a body to the new body. Returns `None` if no
+    /// registers are left.
     fn instance(&mut self, body: &Body, frame: Vec<u32>, end: Option<Label>) -> Option<Instance> {
         let registers = self.body.registers.count();
         for family in body.registers.families() {
@@ -184,7 +186,8 @@ impl Inliner<'_> {
     /// Inlines a call whose operands are already renumbered for the new body. Returns `None` if the
     /// call cannot be inlined.
     fn call(&mut self, inst: &Inst, function: u32, loc: Loc) -> Option<()> {
-        // A function without instructions adds only declarations.
+        // Functions without instructions add only declarations, which the limit on instructions
+        // does not count.
         let declared = self.body.labels.len() + self.body.tables.len() + self.body.frame.len();
         if self.active.contains(&function) || self.active.len() == MOST_DEPTH || declared > MOST_DECLARATIONS {
             return None;
@@ -319,7 +322,8 @@ impl Inliner<'_> {
     }
 }
 
-/// Returns the type with which a register of type `ty` is copied.
+/// Returns the type of a move between registers of type `ty`: predicate, or untyped bits of the
+/// same width.
 fn untyped(ty: Type) -> Type {
     if ty == Type::Pred { ty } else { bits(ty.bits()) }
 }
@@ -439,18 +443,18 @@ fn bits(width: u32) -> Type {
     }
 }
 
-/// The accesses to a part of a frame variable.
+/// Summary of the accesses at one offset of a frame variable.
 #[derive(Clone, Copy)]
 struct Cell {
-    /// The size in bytes of the largest access.
+    /// Size in bytes of the largest access at the offset.
     size: u32,
-    /// The size in bytes of the smallest store, or `u32::MAX` if there is none.
+    /// Size in bytes of the smallest store at the offset, or `u32::MAX` without a store.
     stored: u32,
 }
 
 /// Returns the frame variables that are accessed only at constant offsets, without partial
-/// overlaps. The offset and the size in bytes of each accessed part are returned with the variable.
-/// A load may access the low bytes of a part, as compilers load a narrow parameter of a function.
+/// overlaps. Each is returned with the offset and the size in bytes of its accessed parts. A load
+/// may access only the low bytes of a part, as compilers load a narrow parameter of a function.
 fn cells(body: &Body) -> Vec<(FrameVar, Vec<(u32, u32)>)> {
     let mut found: Vec<Option<BTreeMap<u32, Cell>>> = body.frame.iter().map(|_| Some(BTreeMap::new())).collect();
     for inst in &body.insts {

@@ -155,7 +155,7 @@ impl Import<'_> {
     }
 
     /// Returns the type of the instruction's result, or `otherwise` if the result's type has
-    /// another width. The type of the result needs no casts of values that are only moved.
+    /// another width. A value that is only moved needs no casts if it has the type of the result.
     fn result_type(&self, inst: &Inst, otherwise: Type) -> Type {
         let written = self.function.writes(self.number).next();
         written

@@ -135,8 +135,8 @@ pub fn uninitialised(text: &str, read: &ParsedFile) -> Vec<Diagnostic> {
     uninitialised::uninitialised(read, &LineMap::new(text))
 }
 
-/// Returns a kernel of a PTX text. Calls are inlined, and asynchronous copies and indirect branches
-/// are expanded.
+/// Returns kernel `number` of a PTX text, if it exists. Calls are inlined, and asynchronous copies
+/// and indirect branches are expanded.
 fn inlined(read: &ParsedFile, number: usize) -> Option<Inlined<'_>> {
     let (entry, locs) = (read.module.entries.get(number)?, read.locs.get(number)?);
     Some(expanded(entry, locs, read, entry.reached_bodies().any(reads_carry)))
@@ -357,7 +357,7 @@ fn complete(text: &str, read: Result<ParsedFile, Vec<text::Error>>) -> Result<Pa
 fn diagnostics(places: &LineMap<'_>, errors: &[text::Error]) -> Vec<Diagnostic> {
     let diagnostic = |error: &text::Error| {
         let span = match error.kind {
-            // These errors are about the whole instruction.
+            // Errors of these kinds concern the whole instruction, not a single token.
             text::ErrorKind::Missing { .. } | text::ErrorKind::Call { .. } => places.span(error.at),
             _ => places.token(error.at),
         };

@@ -315,7 +315,7 @@ impl Import<'_> {
     /// is not proved, and better if the elements are narrow.
     ///
     /// # Errors
-    /// The access is not supported. The error has been reported.
+    /// Fails if the access is not supported. The error has then been reported.
     fn whole(&mut self, address: &Address, bytes: u32) -> Result<Option<Type>, ()> {
         let inst = self.function.inst(self.number).filter(|inst| count(inst) > 1);
         let is_whole = inst.is_some_and(|inst| address.known_align < bytes || self.is_narrow(inst));
@@ -369,7 +369,8 @@ impl Import<'_> {
         mem
     }
 
-    /// Returns the address of the first element that an instruction accesses.
+    /// Returns the address of the first element that an instruction accesses. Returns `None` if the
+    /// access cannot be imported.
     pub(crate) fn access_address(&mut self, inst: &Inst) -> Option<Address> {
         if let Some(space) = self.parameters.private_space(self.function, self.number, inst) {
             return self.private_access_address(inst, space);

@@ -28,9 +28,9 @@ pub(crate) type Provenance = SmallVec<[ParameterId; 2]>;
 /// Parameter of the IR kernel.
 #[derive(Clone, Debug)]
 pub(crate) struct Parameter {
-    /// Origin in the PTX.
+    /// Part of the PTX text from which the parameter originates.
     pub of: Origin,
-    /// Offset in the PTX parameter, in bytes.
+    /// Byte offset of this parameter in the PTX parameter.
     pub offset: u32,
     /// Size in bytes.
     pub bytes: u32,
@@ -106,7 +106,8 @@ impl Parameters {
         parameters
     }
 
-    /// Returns the parameter of the IR that contains the byte at `offset` of a PTX parameter.
+    /// Returns the parameter of the IR that contains the byte at `offset` of a PTX parameter, if
+    /// any.
     pub(crate) fn place(&self, param: u32, offset: u32) -> Option<(ParameterId, &Parameter)> {
         let after = self.places.partition_point(|place| (place.of, place.offset) <= (Origin::Param(param), offset));
         let found = after.checked_sub(1)?;
@@ -116,7 +117,8 @@ impl Parameters {
         Some((found as u32, place))
     }
 
-    /// Returns the parameter of the IR for a module variable.
+    /// Returns the parameter of the IR for a module variable, or `None` if the kernel does not use
+    /// the variable.
     pub(crate) fn variable(&self, var: Var) -> Option<ParameterId> {
         self.places.binary_search_by_key(&Origin::Variable(var), |place| place.of).ok().map(|found| found as u32)
     }

@@ -55,9 +55,10 @@ pub(crate) struct Function<'e> {
     /// Replacement of each value, indexed by its number. A removed phi has another value as its
     /// replacement, and any other value has itself.
     replacements: Vec<Val>,
-    /// The registers that need phis: those that are written several times, or are read before their only write.
+    /// The registers that may need phis: registers that several instructions write, and registers
+    /// whose only write does not dominate all reads.
     merged: HashSet<Reg>,
-    /// The values of all other registers.
+    /// The value of each register that is not in `merged`.
     fixed: HashMap<Reg, Val>,
 }
 
@@ -113,7 +114,7 @@ impl<'e> Function<'e> {
         self.defs.get(self.resolve(val).0 as usize).map_or(&Def::Zero, |(def, _)| def)
     }
 
-    /// Returns the register in which a value was.
+    /// Returns the register that holds a value in the PTX kernel.
     pub(crate) fn reg(&self, val: Val) -> Reg {
         self.defs.get(val.0 as usize).map_or(Reg(0), |(_, reg)| *reg)
     }
@@ -130,7 +131,7 @@ impl<'e> Function<'e> {
         self.writes.get(inst).into_iter().flatten().copied()
     }
 
-    /// Returns the instruction with the given number.
+    /// Returns the instruction with the given number, if any.
     pub(crate) fn inst(&self, inst: usize) -> Option<&'e Inst> {
         self.entry.body.insts.get(inst)
     }
@@ -226,8 +227,8 @@ impl<'e> Function<'e> {
         zero
     }
 
-    /// Returns the registers that an instruction of a block reads. If the guard is false, the
-    /// register keeps its value, so a guarded write also reads the register.
+    /// Returns the registers that an instruction of a block reads. A guarded write counts as a
+    /// read, because the register keeps its value if the guard is false.
     fn reads_of(node: &Node, inst: &'e Inst) -> impl Iterator<Item = Reg> {
         let kept = inst.guard.is_some() && !node.guarded;
         inst.registers().filter(move |(role, _)| *role != OperandRole::Def || kept).map(|(_, reg)| reg)

@@ -156,9 +156,9 @@ fn vote(inst: &Inst, o: &OperandRow) -> Option<Vote> {
     let ty = match o.shape {
         OperandKind::Masked(_) if accumulates => PtxType::U32,
         OperandKind::Masked(lanes) | OperandKind::Selected(lanes, _) => return Some(Vote::For(packed(lanes))),
+        OperandKind::BarrierId | OperandKind::ThreadCount { .. } => PtxType::U32,
         // The operand into which a video instruction merges its result does not count, because it
         // is usually zero.
-        OperandKind::BarrierId | OperandKind::ThreadCount { .. } => PtxType::U32,
         OperandKind::Register(_) if is_video(inst) && !accumulates => return None,
         OperandKind::Register(ty) | OperandKind::Value(ty) | OperandKind::Vector(ty, _) => {
             ty.resolve(&inst.modifiers).0

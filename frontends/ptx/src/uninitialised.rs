@@ -89,9 +89,11 @@ type Marks = BTreeMap<Reg, UndefinedBits>;
 /// Facts that the data-flow analysis has derived before an instruction.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 struct State {
-    /// The registers that are undefined there, without those that no instruction writes.
+    /// Undefined bits of each register before the instruction. Registers that no instruction writes
+    /// are not included.
     marks: Marks,
-    /// Guards of several instructions that are true on all paths to the instruction.
+    /// Guards that are true on every path to the instruction. Only guards that several instructions
+    /// have are recorded.
     holds: Vec<Guard>,
 }
 
@@ -287,7 +289,8 @@ fn reads(body: &Body, params: &[FormalLocation]) -> Vec<Read> {
         }
         for (to, guard) in blocks.after(body, block) {
             let mut state = state.clone();
-            // The guard of a single instruction tells nothing about other instructions.
+            // A guard of a single instruction is not recorded, because it tells nothing about other
+            // instructions.
             if let Some(guard) = guard.filter(|guard| guards.get(&guard.reg).is_some_and(|&count| count > 1)) {
                 state.assume(guard);
             }
@@ -377,7 +380,8 @@ fn step(
         let undefined = spread.iter().find(|(written, ..)| *written == reg);
         let new = undefined.and_then(|&(_, bits, source)| {
             let bits = body.registers.held(reg).unwrap_or(Type::Pred).truncate(bits);
-            // The read of the carry flag is itself reported. So its undefined bits are not propagated to the result.
+            // The read of the carry flag is itself reported, so its undefined bits are not
+            // propagated to the result.
             let from = from(source).filter(|_| source != Reg::CARRY)?;
             (bits != 0).then_some(UndefinedBits { bits, when: None, from })
         });
@@ -416,7 +420,8 @@ fn exposed(body: &Body, blocks: &Blocks) -> [BTreeSet<Reg>; 2] {
         for (number, inst) in insts(block) {
             for (_, reg) in inst.registers().filter(is_read) {
                 match first_write.get(&reg) {
-                    // A call or barrier destroys the carry flag.
+                    // The carry flag is always tracked in the states, because calls and barriers
+                    // destroy it.
                     None if reg != Reg::CARRY => drop(unwritten.insert(reg)),
                     Some(&Some((of, first))) if of == block && first < number => {}
                     Some(&Some((of, _))) if of != block && flow.dominates(Node::new(of), Node::new(block)) => {}

@@ -22,7 +22,7 @@ fn is_of_place(inst: &Inst) -> bool {
     inst.operands.iter().all(|operand| !matches!(operand, Operand::Special(special) if !special.depends_on_position()))
 }
 
-/// Describes an instruction that the IR cannot express.
+/// Describes an instruction that the IR cannot express. Returns `None` for other instructions.
 fn unsupported_description(inst: &Inst) -> Option<&'static str> {
     let of_operand = inst.operands.iter().find_map(|operand| match operand {
         Operand::Frame { var, .. } if var.space != Space::Local => Some("the address of a call parameter"),

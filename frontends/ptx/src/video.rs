@@ -86,7 +86,8 @@ impl Import<'_> {
         Some(value)
     }
 
-    /// Emits the sum of `c` and the exact lane results.
+    /// Emits the sum of `c` and the exact lane results. Returns `None` if ops cannot express the
+    /// sum.
     fn accumulated(&mut self, inst: &Inst, [_, a, b]: [bool; 3], ty: Type, [x, y, c]: [Value; 3]) -> Option<Value> {
         use Opcode::*;
         let sum = |signed| if signed { Op::ReduceAddS } else { Op::ReduceAddU };

@@ -114,7 +114,8 @@ impl Lower<'_> {
         self.whole_number(&operand).ok_or(()).map_err(|()| self.not_known(&operand, span, what))
     }
 
-    /// Returns the element at a constant offset of a buffer with constant contents.
+    /// Returns the element at a constant offset of a buffer with constant contents. Returns `None`
+    /// for other buffers, and for an access that is misaligned or out of bounds.
     pub(super) fn element_of_table(&self, place: &Lvalue, ty: Type, mem: MemAttr) -> Option<Operand> {
         let contents = self.b.kernel().param(place.base)?.contents.as_deref()?;
         let offset = u32::try_from(mem.offset).ok().filter(|offset| offset % mem.align.max(1) == 0)?;
@@ -219,8 +220,8 @@ impl Lower<'_> {
         fold(op, attr, &args?, result, out).then(|| constant(result, pack(result, out)))
     }
 
-    /// Finds the functions whose results depend only on their operands. They have no buffers, and
-    /// call only pure ops and functions with the same property.
+    /// Finds the closed functions, whose results depend only on their operands. A closed function
+    /// has no buffers, and calls only pure ops and closed functions.
     pub(super) fn find_closed(&mut self) {
         let ast = self.ast;
         let mut callers: Vec<Vec<u32>> = vec![Vec::new(); ast.functions.len()];

@@ -308,7 +308,8 @@ impl Lower<'_> {
         self.error(span, format!("`{mark}` on integers needs a signedness suffix"), expected)
     }
 
-    /// Computes an operator on two untyped integers at compile time.
+    /// Computes an operator on two untyped integers at compile time. Returns `None` for other
+    /// operands.
     fn folded(
         &mut self,
         op: BinOp,

@@ -83,8 +83,8 @@ impl Lower<'_> {
             }
             given.push((operand, at));
         }
-        // A generic type that no typed argument determines comes from the expected result, or else
-        // from untyped numbers among the arguments.
+        // If no typed argument determines a generic type, the expected result determines the type.
+        // Without an expected result, untyped numbers among the arguments determine it.
         if let ([result], Some(ty)) = (function.results.as_slice(), expected)
             && let Some(slot) = generics.iter_mut().find(|(name, _)| *name == result.sym)
         {

@@ -93,7 +93,8 @@ enum ConstantState {
     Is(Operand),
 }
 
-/// Edge to a join block: the block from which it comes, and the values of the variables there.
+/// Edge to a join block: its source block, and the values of the variables at the end of the source
+/// block.
 #[derive(Clone, Debug)]
 struct Edge {
     from: Block,
@@ -152,7 +153,7 @@ pub(crate) struct Lower<'a> {
     /// Results of calls whose compile-time evaluation exceeded the limits, with the position of the
     /// call and the reason.
     too_long: FxHashMap<Value, (Span, String)>,
-    /// `true` if a constant condition made the rest of the current statement unreachable.
+    /// `true` if a constant condition made the remainder of the current statement unreachable.
     is_unreachable_by_constant: bool,
     /// Position in the main file of the outermost call of a function from another file.
     outermost_call: Option<Span>,
@@ -551,7 +552,8 @@ impl<'a> Lower<'a> {
         Ok(bytes)
     }
 
-    /// Returns the meaning of a name that is local to the current kernel or function.
+    /// Returns the meaning of a name that is local to the current kernel or function, or `None` for
+    /// any other name.
     fn binding(&self, name: Sym) -> Option<&Binding> {
         let own = self.frames.last().map_or(0, |frame| frame.scopes);
         let names = self.scopes.get(own..).unwrap_or_default();
@@ -567,7 +569,8 @@ impl<'a> Lower<'a> {
         self.scopes.push((name, Binding::Fixed(operand)));
     }
 
-    /// Returns the name in scope that is most similar to the undefined name `name`.
+    /// Returns the name in scope that is most similar to the undefined name `name`, if any is
+    /// similar.
     fn near(&self, name: Sym) -> Option<String> {
         let own = self.frames.last().map_or(0, |frame| frame.scopes);
         let names = self.scopes.get(own..).unwrap_or_default().iter().map(|(sym, _)| *sym);

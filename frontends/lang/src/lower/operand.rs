@@ -212,14 +212,16 @@ impl Lower<'_> {
     }
 }
 
-/// Returns a help text that shows how to bind several results to names.
+/// Returns a help text that shows how to bind several results to names. Returns `None` if the
+/// operand does not consist of several results.
 pub(super) fn taken(operand: &Operand) -> Option<String> {
     let Operand::Tuple(parts) = operand else { return None };
     let names: Vec<String> = ('a'..='z').take(parts.len()).map(String::from).collect();
     (!names.is_empty()).then(|| format!("bind all of them: `let ({}) = ..`", names.join(", ")))
 }
 
-/// Returns a help text that lists the ops that convert one type to another.
+/// Returns a help text that lists the ops that convert one type to another, or `None` if there are
+/// no such ops.
 pub(super) fn conversions(from: Type, to: Type) -> Option<String> {
     // A bit cast of a float vector to a float scalar is rarely intended.
     if !from.is_scalar() && to.is_scalar() && from.is_float() && to.is_float() {

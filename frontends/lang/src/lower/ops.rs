@@ -413,7 +413,7 @@ impl Lower<'_> {
         _expected: Option<Type>,
         span: Span,
     ) -> Lowering<Operand> {
-        // The place is one argument, which includes its index.
+        // The accessed place, together with its index, is one argument.
         if args.len() != row.args.len() {
             let wanted = row.args.len();
             let message =

@@ -296,7 +296,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Returns the type of a place without lowering it. Untyped numbers that are stored there get this type.
+    /// Returns the type of an element of a buffer or array without lowering the place. Untyped
+    /// numbers that are stored there get this type. Returns `None` for other places.
     fn stored_type(&self, target: ExprId) -> Option<Type> {
         let ast = self.ast;
         let mut id = target;

@@ -7,7 +7,8 @@ use crate::lexer::Tok;
 use halfbyte_abi::Type;
 use halfbyte_ir::Span;
 
-/// Returns the infix operator that a token denotes, and its precedence.
+/// Returns the infix operator that a token denotes, and its precedence. Returns `None` for other
+/// tokens.
 pub(crate) fn infix(mark: &str) -> Option<(BinOp, u8)> {
     use BinOp::{Add, And, Both, Div, Either, Mul, Or, Shl, Shr, Sub, Xor};
     use Compare::{Eq, Ge, Gt, Le, Lt, Ne};

@@ -3,7 +3,7 @@
 
 use super::{each, is_stated, of_half};
 
-/// Pairs of halves that put every half into each lane.
+/// Returns pairs of halves in which every half occurs in each lane.
 fn all() -> Vec<(u32, u32)> {
     (0..=u32::from(u16::MAX)).map(|bits| (bits | (bits ^ 1) << 16, 0)).collect()
 }

@@ -95,7 +95,7 @@ pub enum Stmt {
     If(Expr, Vec<Stmt>, Option<Vec<Stmt>>),
     For(String, Expr, Expr, i64, Vec<Stmt>),
     Unroll(String, i64, i64, i64, Vec<Stmt>),
-    /// Loop that a counter of its own ends after a given number of iterations.
+    /// Loop with a separate counter, which ends the loop after a given number of iterations.
     While(String, u32, Expr, Vec<Stmt>),
     Do(String, u32, Vec<Stmt>, Expr),
     Break,
