@@ -78,7 +78,7 @@ impl<'a> Arguments<'a> {
         self.buffers.zero_out_buffers();
     }
 
-    /// Sets the addresses of alias arguments. All arguments must have been added before.
+    /// Sets the address of each alias argument. All other arguments must have been added before.
     fn alias(&mut self, signature: &Signature, aliases: &[Alias]) -> Result<(), LaunchError> {
         for &Alias { param, of, offset } in aliases {
             let wrong = |reason: String| {
@@ -236,7 +236,7 @@ fn overlap(places: impl Iterator<Item = AddressRange>) -> Option<[usize; 2]> {
 #[derive(Default)]
 pub struct Scratch {
     kept: Option<Box<dyn Kept>>,
-    /// The next launch is the last launch with these arguments.
+    /// `true` if the next launch is the last launch with the same arguments.
     is_last: bool,
 }
 
@@ -252,12 +252,12 @@ impl Scratch {
         kept.downcast().ok()
     }
 
-    /// Marks the next launch as the last launch with these arguments.
+    /// Marks the next launch as the last launch with the same arguments.
     pub(crate) fn set_last(&mut self) {
         self.is_last = true;
     }
 
-    /// Returns `true` if the next launch is marked as the last launch with these arguments.
+    /// Returns `true` if the next launch is marked as the last launch with the same arguments.
     pub(crate) fn is_last(&self) -> bool {
         self.is_last
     }
@@ -278,7 +278,8 @@ impl fmt::Debug for Scratch {
 mod tests {
     use super::*;
 
-    /// Returns the result of `overlap` for ranges that are given as start, length and whether the range is written.
+    /// Returns the result of `overlap` for ranges. The flag of a range is `true` if the range is
+    /// written.
     fn found(places: &[(usize, usize, bool)]) -> Option<[usize; 2]> {
         overlap(places.iter().enumerate().map(|(number, &(start, len, is_written))| AddressRange {
             start,
@@ -295,7 +296,7 @@ mod tests {
         assert_eq!(found(&[(0, 8, false), (4, 8, false), (0, 12, false)]), None);
         assert_eq!(found(&[(0, 8, false), (7, 1, true)]), Some([0, 1]));
         assert_eq!(found(&[(8, 8, true), (0, 9, false)]), Some([0, 1]));
-        // The range with the highest end is not the previous range.
+        // The first range of each list overlaps a later range, which need not be its neighbour.
         assert_eq!(found(&[(0, 100, true), (4, 4, true)]), Some([0, 1]));
         assert_eq!(found(&[(0, 100, false), (4, 4, false), (50, 4, true)]), Some([0, 2]));
         assert_eq!(found(&[(0, 100, true), (200, 4, false), (99, 2, false)]), Some([0, 2]));

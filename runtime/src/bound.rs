@@ -104,8 +104,8 @@ impl<'a> Bound<'a> {
         self.args.buffers.0.get(of)?.as_ref()?.bytes().get(offset..)
     }
 
-    /// Returns the contents of a parameter's buffer, to be changed between runs. The slice must
-    /// have been passed as [`Arg::Buffer`]; the parameter's direction does not matter.
+    /// Returns the contents of a parameter's buffer, to be changed between runs. Returns `None`
+    /// unless the slice was passed as [`Arg::Buffer`]. The parameter's direction does not matter.
     pub fn buffer_mut(&mut self, param: usize) -> Option<&mut [u8]> {
         let (of, offset) = self.place(param)?;
         match &mut self.args.buffers.0.get_mut(of)?.as_mut()?.bytes {
@@ -115,7 +115,7 @@ impl<'a> Bound<'a> {
     }
 
     /// Resolves a parameter that may be an alias. Returns the index of the parameter that owns the
-    /// memory, and the byte offset in that memory.
+    /// memory, and the byte offset in that memory. Returns `None` for a scalar.
     fn place(&self, param: usize) -> Option<(usize, usize)> {
         if matches!(self.kernel.signature().params().get(param)?.kind, ParamKind::Scalar(_)) {
             return None;

@@ -23,7 +23,7 @@ pub enum CudaError {
         /// The driver's log for the PTX text.
         log: String,
     },
-    /// A driver call failed. The failure came before the kernel ran, or the kernel caused it.
+    /// A driver call failed, either before the kernel ran or because of a fault in the kernel.
     #[error(transparent)]
     Call(#[from] DriverError),
     /// The kernel stored to the guard area before or after a buffer, outside of the buffer.

@@ -140,7 +140,8 @@ pub enum LaunchError {
         /// Maximum number of work items.
         limit: u32,
     },
-    /// The blocks of a cooperative launch take more memory than the limit.
+    /// The blocks of a cooperative launch, which are all resident together, take more memory than
+    /// the limit permits.
     #[error(
         "kernel `{kernel}`: the {blocks} blocks of a cooperative launch take {bytes} bytes of memory together; \
          the limit is {limit}; launch fewer blocks"
@@ -202,13 +203,14 @@ pub struct TooLarge {
     pub kernel: String,
     /// The smallest possible number of work items in a tile.
     pub items: u32,
-    /// Number of data store bytes that the tile needs, including the data besides its streams.
+    /// Number of data store bytes that the tile needs, including data that belongs to no stream.
     pub all_bytes: u64,
     /// Size in bytes of the largest stream.
     pub stream_bytes: u64,
-    /// Name of the buffer that the largest stream accesses, or `None` if the stream holds the conditions of accesses.
+    /// Name of the buffer that the largest stream accesses, or `None` if that stream holds guards.
     pub buffer: Option<String>,
-    /// The largest stream holds the whole buffer, because the kernel computes the addresses of its accesses.
+    /// `true` if the largest stream holds the whole buffer, because the kernel computes the
+    /// addresses of its accesses.
     pub whole: bool,
     /// Name of the source file.
     pub source: String,

@@ -1,5 +1,5 @@
-//! Scheduler for the work items of cooperative groups. Each item runs until it ends or waits, and
-//! a collective operation that completes releases its waiting items.
+//! Scheduler for the work items of cooperative groups. Each item runs until it ends, yields or
+//! waits at a collective operation. Completion of a collective operation resumes its waiting items.
 
 use halfbyte_abi::cooperative::{DeadlockedItem, Group, InvalidSync, LivelockDetector, RaceDetector, Schedule, SyncOp};
 
@@ -20,11 +20,12 @@ pub(crate) enum Stop {
 pub(crate) trait Runner {
     /// The execution state of a suspended item.
     type ItemState;
-    /// The state, without memory, that determines how an item continues. If an item that polls has
-    /// the same position in two rounds of the scheduler, it makes no progress.
+    /// The part of an item's state, besides memory, that determines how the item continues. A
+    /// polling item that has the same position in two rounds of the scheduler makes no progress.
     type Position: PartialEq;
 
-    /// Makes `group` the running group. The other methods then refer to its items.
+    /// Makes `group` the running group. Item numbers in later calls refer to the items of this
+    /// group.
     fn select(&mut self, _group: u32) {}
 
     /// Runs item `number` of the running group until the item stops.
@@ -33,8 +34,8 @@ pub(crate) trait Runner {
     /// Writes the results of a collective operation to an item's registers, and advances the item past the instruction.
     fn resume(&self, slot: &mut Self::ItemState, given: [u64; 2]);
 
-    /// Executes the pending warp-wide instructions of the warps whose items have all arrived. An
-    /// error holds the number of the faulting item.
+    /// Executes the pending warp-wide instruction of each warp whose items have all arrived at it.
+    /// An error holds the number of the faulting item.
     fn execute_collectives(&mut self, _: &mut [Self::ItemState]) -> Result<(), (u32, Halt)> {
         Ok(())
     }
@@ -42,12 +43,14 @@ pub(crate) trait Runner {
     /// Returns the address of the item's current instruction.
     fn address(slot: &Self::ItemState) -> usize;
 
-    /// Returns the address of the call, if the item executes a function that the source text does not define.
+    /// Returns the address of the instruction that called the running function, if the source text
+    /// does not define that function. Otherwise returns `None`.
     fn call_address(_: &Self::ItemState) -> Option<usize> {
         None
     }
 
-    /// Returns the state, without memory, that determines how the item continues.
+    /// Returns the part of the item's state, besides memory, that determines how the item
+    /// continues.
     fn position(slot: &Self::ItemState) -> Self::Position;
 
     /// Returns the race detector, if any.
@@ -57,14 +60,16 @@ pub(crate) trait Runner {
     fn is_changed(&mut self) -> bool;
 }
 
-/// The outcome of a round, in which each running item of a group runs once.
+/// The outcome of a scheduler round. In a round, each item of a group runs that neither waits nor
+/// has ended.
 #[derive(PartialEq, Eq)]
 enum Round {
     /// All items of the group have ended.
     Ended,
-    /// All running items have polled memory, and memory is unchanged.
+    /// All items that ran have polled memory, and memory is unchanged.
     Polled,
-    /// Any other outcome.
+    /// At least one item made progress: an item ended or began to wait, a collective operation
+    /// completed, or memory changed.
     Progressed,
 }
 
@@ -82,8 +87,8 @@ impl ScheduledGroup {
         ScheduledGroup { group: Group::new(items), turns: schedule.execution_order(items, 0), has_ended: false }
     }
 
-    /// Runs each running item once, and completes collective operations. An error holds the number,
-    /// in the group, of the faulting item.
+    /// Runs each item that neither waits nor has ended, and completes collective operations. An
+    /// error holds the number, in the group, of the faulting item.
     fn run<R: Runner>(
         &mut self,
         runner: &mut R,
@@ -129,14 +134,14 @@ impl ScheduledGroup {
         Ok(if only_yields && !met && !is_changed { Round::Polled } else { Round::Progressed })
     }
 
-    /// Returns the positions of all running items.
+    /// Returns the position of each item that neither waits nor has ended.
     fn positions<R: Runner>(&self, slots: &[R::ItemState]) -> impl Iterator<Item = R::Position> {
         (0..).zip(slots).filter(|(number, _)| self.group.runs(*number)).map(|(_, slot)| R::position(slot))
     }
 }
 
-/// Runs all items of the groups until they end. Items of a group may wait for writes of other
-/// groups. An error holds the number, counted over all groups, of the faulting item.
+/// Runs all items of the groups until they end. An item may wait for writes of items in other
+/// groups. An error holds the faulting item's number, counted over all groups.
 pub(crate) fn run_groups<R: Runner>(
     runner: &mut R,
     groups: &mut [&mut [R::ItemState]],
@@ -184,7 +189,7 @@ pub(crate) fn run_groups<R: Runner>(
     Ok(())
 }
 
-/// Returns the number, counted over all groups, of a group's first item.
+/// Returns the number of a group's first item, counted over all groups.
 fn first_of<S>(groups: &[&mut [S]], group: u32) -> u32 {
     groups.iter().take(group as usize).map(|slots| slots.len() as u32).sum()
 }

@@ -64,7 +64,7 @@ pub enum LoadError {
         /// Size of an instruction word in bytes.
         word_bytes: usize,
     },
-    /// A text section is not the PTX text of one kernel for the object's target.
+    /// A text section does not contain the PTX text of exactly one kernel for the object's target.
     #[error("section `{section}` is not the PTX text of one kernel for {target}")]
     Lines {
         /// Name of the section.
@@ -112,7 +112,7 @@ pub enum LoadError {
         /// Address of the first instruction word that is out of order.
         word: u32,
     },
-    /// A kernel's record has the name of another kernel than its section.
+    /// The kernel name in a record differs from the kernel name in the section's name.
     #[error("section `{section}` describes another kernel, `{found}`")]
     Name {
         /// Name of the section.

@@ -53,7 +53,8 @@ fn a_store_between_loads_is_seen() {
             };
             assert_eq!(words(&z), (0..items).map(expected).collect::<Vec<_>>(), "{items} items at {offset}");
         }
-        // Here the alias is the read parameter, and the written parameter owns the buffer.
+        // In this launch, the read parameter is an alias, and the written parameter owns the
+        // buffer.
         let (mut x, mut z) = (bytes(&numbers), vec![0; 4 * items as usize]);
         run(&program, items, &mut [Arg::Buffer(&mut x), Arg::Alias { of: 0, offset: 0 }, Arg::Buffer(&mut z)]).unwrap();
         assert_eq!(words(&z), (0..items).map(|item| 2 * 77 * item + 1).collect::<Vec<_>>(), "{items} items");

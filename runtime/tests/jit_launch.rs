@@ -8,8 +8,8 @@ use crate::common::{bytes, program, run, trap, words};
 use halfbyte_abi::buffer_base;
 use halfbyte_runtime::{Arg, Engine, Launch, LaunchError, Program, Stats, TrapKind};
 
-/// Kernel: item i executes i modulo 8 iterations of a loop, which odd items leave early. It stores
-/// `y[i] = x[i] + iterations`.
+/// Kernel: item i stores `y[i] = x[i] + n`, where n is the number of loop iterations that the item
+/// executes. The trip count is i modulo 8, but odd items leave the loop early.
 const TURNS: &str = "
     S2R R0, SR_ITEM ;
     SHF.L.U32 R1, R0, 0x2, RZ ;
@@ -138,7 +138,7 @@ fn code_is_made_once_and_only_for_the_engine() {
     launch(&program, 100, 1, &x, &mut y).unwrap();
     let translation = kernel.translation().unwrap();
     // Items diverge, so native code has functions for full rows and for masked rows. On computers
-    // with 256-bit vectors, each loop has an additional function for them.
+    // with 256-bit vectors, each loop has an additional function that uses these vectors.
     assert!(translation.functions >= 2, "{}", translation.functions);
     assert!(translation.bytes > 0 && !translation.time.is_zero());
     launch(&program, 100, 1, &x, &mut y).unwrap();
@@ -198,8 +198,8 @@ fn continues_items_after_another_exceeds_the_budget() {
     }
 }
 
-/// The program computes an address from a part of parameter 16, a part that equals the same part of
-/// parameter 0: the low 16 bits of the high half.
+/// The program computes an address from a 16-bit part of parameter 16: the low 16 bits of the high
+/// half. Parameter 0 has an equal part.
 #[test]
 fn distinguishes_buffers_with_equal_address_parts() {
     let parameters: Vec<String> = (0..300).map(|k| format!("p{k}: inout i32")).collect();

@@ -98,8 +98,8 @@ fn indirect_branches_stay_within_their_lists() {
 
 #[test]
 fn one_set_of_addresses() {
-    // The kernel stores the address of a local array to a buffer and loads it again. It accesses
-    // both by generic addresses.
+    // The kernel stores the address of a local array to a buffer and loads it again. The kernel
+    // accesses the array and the buffer by generic addresses.
     let body = ".local .align 8 .b8 a[16]; mov.u64 %d1, a; cvta.local.u64 %d2, %d1; st.b64 [%d0], %d2; ld.b64 %d3, [%d0];
         st.b32 [%d3+12], 5; ld.local.b32 %r0, [a+12]; ld.local.b32 %r1, [a+8]; add.s32 %r0, %r0, %r1;
         mov.u64 %d4, y; cvta.param.u64 %d5, %d4; ld.u64 %d6, [%d5]; setp.eq.u64 %p0, %d6, %d0; @%p0 add.s32 %r0, %r0, 10;

@@ -186,7 +186,8 @@ fn many_items_and_threads_reach_one_memory() {
     }
 }
 
-/// The grid workspace is outside of the memory of the process.
+/// Blocks wait for each other through the grid workspace, which lies outside of the memory of the
+/// process. A launch that is not cooperative traps.
 #[test]
 fn blocks_of_a_cooperative_launch_wait_for_each_other() {
     let kernel = load(
@@ -208,7 +209,8 @@ add.u64 %d3, %d1, %d7; st.u32 [%d3], %r3;",
             unsafe { kernel.launch_on_host(launch) }.unwrap();
             assert_eq!(std::mem::take(&mut out), [5; 5]);
             let launch = HostLaunch { engine, ..HostLaunch::new((5, 1), &args, &memory) };
-            // SAFETY: the first access of the kernel is out of bounds.
+            // SAFETY: the first access of the kernel is out of bounds, because the launch has no
+            // workspace.
             let ran = unsafe { kernel.launch_on_host(launch) };
             assert!(trap(ran).contains("global address 0x4 is out of bounds"));
         }

@@ -138,7 +138,7 @@ fn relaunches_with_other_arguments() {
     let several = Engine::Jit { threads: NonZero::new(3).unwrap() };
     let whole = Shape::from(ITEMS);
     // Each entry holds the engine, the shape, the number of additional elements of y, and an index.
-    // Elements of x from this index on are out of bounds.
+    // From this index on, the elements of x lead to accesses out of bounds.
     let launches = [
         (Engine::JIT, whole, 0, None),
         (Engine::JIT, whole, 0, None),
@@ -156,7 +156,8 @@ fn relaunches_with_other_arguments() {
         (Engine::JIT, whole, -1, None),
         (Engine::JIT, whole, 0, None),
     ];
-    // First each kernel is launched several times in sequence. Then the kernels are launched alternately.
+    // Each kernel is launched several times in sequence. Afterwards the kernels are launched
+    // alternately.
     let again = (0..programs.len()).flat_map(|kernel| launches.iter().map(move |launch| (kernel, launch)));
     let in_turn = launches.iter().flat_map(|launch| (0..programs.len()).map(move |kernel| (kernel, launch)));
     for (number, (kernel, &(engine, shape, beside, bad))) in (1..).zip(again.chain(in_turn)) {

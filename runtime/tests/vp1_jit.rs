@@ -59,7 +59,8 @@ fn guarded_stores_stay_out_of_buffers() {
     }
 }
 
-/// The program has a jump in the delay slot of another jump. There native code repeatedly returns to the interpreter.
+/// The program has a jump in the delay slot of another jump. At this jump, native code repeatedly
+/// returns to the interpreter.
 #[test]
 fn jumps_in_delay_slots() {
     let text = "
@@ -128,7 +129,8 @@ fn rows_by_an_address_that_words_move() {
     let x = bytes(&(0..64).collect::<Vec<u32>>());
     let mut y = vec![0; 256];
     run(&program, 16, &mut [Arg::In(&x), Arg::Buffer(&mut y)]).unwrap();
-    // In the last of 20 iterations, the store goes to the row that contains the word after the loaded ones.
+    // In the last of 20 iterations, the store goes to the row that contains the word after the last
+    // loaded word.
     let (stored, rest) = y.split_at(16 * 6);
     assert!(stored.chunks(16).all(|row| *row == x[..16]) && rest.iter().all(|&byte| byte == 0));
 }

@@ -262,7 +262,8 @@ fn stores_of_an_item_are_made_in_order() {
     stas $r3 $a1 0x4
     exit 0x0
 ";
-    // In its second iteration, one stream writes the address that the other stream writes in its first iteration.
+    // In its second iteration, stream `first` writes the address that the second stream writes in
+    // its first iteration.
     let first =
         Stream { scale: 8.into(), steps: vec![step(0, TripCount::Const(2), 0u32.wrapping_sub(4))], ..writes(0, 4, 24) };
     let first = Stream { index: constant(4), ..first };

@@ -248,7 +248,8 @@ fn calls_and_returns() {
     calls += "    snop";
     let message = fault(&calls);
     assert_eq!(message, "kernel `k`, item 0, word 0x83 `call 0x88` (test.s:33:5): call depth exceeds 16");
-    // Returns count as backward branches, too. Each of eight functions calls the next function twice.
+    // Returns also count as backward branches. Each of eight functions calls the next function
+    // twice.
     let mut doubling = String::new();
     for function in 0..8 {
         let next = 4 * 6 * (function + 1);

@@ -55,7 +55,7 @@ impl LaunchCache {
             }
             last.push(self);
         };
-        // The access fails only while the thread exits. Then no later launch could use the state.
+        // The access fails only while the thread exits. No later launch could then use the state.
         let _ = LAST.try_with(keep);
     }
 

@@ -23,7 +23,7 @@ pub(super) struct Memory<'a> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum MemorySpace {
     Constant(u8),
-    /// All of local memory.
+    /// All local memory of the item, including scratch memory and spill slots.
     Local,
     /// The scratch memory that the kernel declares, which is a part of local memory.
     Scratch,

@@ -70,7 +70,7 @@ impl Machine for Halu {
     }
 }
 
-/// Maximum size in bytes of the shared memory that a launch may add.
+/// Maximum number of bytes that a launch may add to the shared memory that a kernel declares.
 const MAX_LAUNCHED_SHARED: u32 = 1 << 20;
 
 /// The decoded instructions of a kernel, with facts about its code.

@@ -18,7 +18,7 @@ use halfbyte_isa::ptx::program::Program;
 use halfbyte_isa::ptx::special::SharedMemory;
 use halfbyte_isa::trap::{Access, ConflictingAccess, Fault, Halt, Space, TrapKind};
 
-/// A thread and its private state, kept while other threads run.
+/// A thread with its stack and the state of its wait, stored while other threads run.
 struct SuspendedThread<'p> {
     thread: Thread<'p>,
     stack: Stack,
@@ -26,21 +26,23 @@ struct SuspendedThread<'p> {
     results: [Option<Reg>; 2],
     /// `true` if the thread waits at an instruction that its whole warp executes together.
     is_collective: bool,
-    /// `true` if all threads of the warp have arrived at that warp-wide instruction.
+    /// `true` if the thread waits at a warp-wide instruction at which all threads of its warp have
+    /// arrived.
     has_met: bool,
 }
 
-/// Executor of the threads of one or more blocks, of which one runs at a time.
+/// Executor of the threads of one or more resident blocks. One block runs at a time.
 struct Blocks<'p, 'r, 'm, 'w> {
     program: &'p Program<'p>,
     shape: &'r Shape,
-    /// Number, in the launch, of the first block.
+    /// Number, in the launch, of the first resident block.
     start: u32,
-    /// Number of the running block, counted from the first block.
+    /// Number of the running block among the resident blocks, counted from 0.
     running: u32,
     /// Number, in the launch, of the running block's first thread.
     first: u32,
-    /// Shared memory of each block. That of the running block is in `memory` instead.
+    /// Shared memory of each suspended block. The entry of the running block is empty, because
+    /// `memory` holds its shared memory.
     shared: Vec<Vec<u8>>,
     memory: &'r mut Memory<'m>,
     budget: u64,
@@ -146,8 +148,8 @@ struct Warp<'p, 'r, 'm> {
 const LANES: usize = SUBGROUP as usize;
 
 impl<'m> Warp<'_, '_, 'm> {
-    /// Returns the memory for an access by one lane, and the origin of that access. The memory then
-    /// belongs to the lane's thread.
+    /// Makes the thread of a lane the current thread of the memory. Returns the memory and the
+    /// origin of the access that the lane makes.
     fn of_lane(&mut self, lane: u32) -> (&mut Memory<'m>, AccessOrigin) {
         self.memory.item = self.first + lane;
         let address = self.slots[lane as usize % LANES].thread.address();
@@ -191,7 +193,7 @@ pub(super) fn block_size(shape: &Shape) -> u32 {
     shape.block.into_iter().product::<u32>().max(1)
 }
 
-/// Returns the approximate memory in bytes that a block takes while it is resident.
+/// Returns the approximate size in bytes of the memory that a resident block takes.
 pub(super) fn resident_bytes(program: &Program<'_>, shape: &Shape, is_watched: bool) -> u64 {
     let (registers, frame) = (program.kernel.types.len() as u64, u64::from(program.kernel.frame_bytes));
     let per_register = if is_watched { WATCHED_REGISTER_BYTES } else { size_of::<u64>() as u64 };
@@ -199,7 +201,7 @@ pub(super) fn resident_bytes(program: &Program<'_>, shape: &Shape, is_watched: b
     u64::from(block_size(shape)) * thread + shared_memory(program, shape).bytes()
 }
 
-/// Returns the sizes of the shared memory of a block.
+/// Returns the layout of the shared memory of a block.
 fn shared_memory(program: &Program<'_>, shape: &Shape) -> SharedMemory {
     let used = program.entry.shared_layout().bytes + u64::from(shape.shared);
     SharedMemory { used, has_reserved: program.has_reserved_memory }
@@ -208,11 +210,12 @@ fn shared_memory(program: &Program<'_>, shape: &Shape) -> SharedMemory {
 /// Size in bytes of a register whose undefined bits are tracked.
 const WATCHED_REGISTER_BYTES: u64 = 40;
 
-/// Maximum number of threads that start without a poll of the watchdog.
+/// Number of threads that are created between two polls of the watchdog.
 const MAX_UNPOLLED_STARTS: u32 = 1 << 12;
 
-/// Runs the threads of the blocks in `blocks` until they end. Several blocks are resident together: blocks that wait
-/// for writes of other blocks let these blocks run. An error holds the number of the faulting thread.
+/// Runs the threads of the blocks in the range `blocks` until they end. All these blocks are
+/// resident together, so a block can wait for a write of another block. An error holds the number,
+/// in the launch, of the faulting thread.
 pub(super) fn run_blocks(
     program: &Program<'_>,
     shape: &Shape,
@@ -233,7 +236,7 @@ pub(super) fn run_blocks(
     }
     let mut slots = Vec::with_capacity(items as usize);
     for number in first..first + items {
-        // The start of many blocks takes long, so a cancelled launch must end before all blocks have started.
+        // The creation of all threads may take long, so the watchdog is polled meanwhile.
         if number % MAX_UNPOLLED_STARTS == 0 {
             work.poll().map_err(|exceeded| (number, exceeded.into()))?;
         }
@@ -263,7 +266,8 @@ pub(super) fn run_blocks(
     Ok(stats)
 }
 
-/// Converts a race to a fault of the item that made the second of the two accesses.
+/// Converts a race to a fault of the item that made the second access. Returns the number of this
+/// item and the fault.
 pub(super) fn race_of(race: &Race, shape: &Shape) -> (u32, Fault) {
     let Race { place, offset, first, second, is_async_copy, is_same_value } = *race;
     let (space, address) = match place {

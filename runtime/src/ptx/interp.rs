@@ -82,7 +82,8 @@ impl Registers {
     }
 }
 
-/// A stack frame: the state of a body that runs, or that waits for a function it called.
+/// A stack frame: the state of a body that is running, or that waits for the return of a called
+/// function.
 struct Frame<'p> {
     code: &'p FunctionBody<'p>,
     /// Locations of the parameters and results of a function; `None` for a kernel.
@@ -196,7 +197,8 @@ pub(super) struct Thread<'p> {
     /// The stack frames of the callers of the running body, outermost first.
     waiting: Vec<Frame<'p>>,
     pub stats: ItemStats,
-    /// `true` if a collective operation has completed since the thread last ran.
+    /// `true` if the collective operation at which the thread waited has completed, and the thread
+    /// has not run since then.
     is_resumed: bool,
 }
 
@@ -212,9 +214,9 @@ pub(super) enum Stop {
     Yield,
     /// The thread waits at a collective operation.
     Meet {
-        /// The collective operation.
+        /// The collective operation at which the thread waits.
         meeting: SyncOp<u32, bool>,
-        /// Registers that receive the results of the operation.
+        /// Registers that receive the results of the collective operation.
         results: [Option<Reg>; 2],
     },
 }
@@ -243,7 +245,8 @@ impl<'p> Thread<'p> {
         self.frame.code.first + self.frame.next
     }
 
-    /// Returns the address of the call, if the thread executes a function of the device runtime.
+    /// Returns the address of the call instruction, if the thread executes a function of the device
+    /// runtime.
     pub(super) fn call_address(&self) -> Option<usize> {
         let caller = self.waiting.last().filter(|_| self.frame.code.is_provided)?;
         Some(caller.code.first + caller.next)
@@ -261,7 +264,8 @@ impl<'p> Thread<'p> {
         self.is_resumed = true;
     }
 
-    /// Reports the instruction with index `next` of the running body to the tracer, if the item is traced.
+    /// Reports an executed instruction to the tracer, if the item is traced. `next` is the index of
+    /// the instruction in the running body.
     fn trace(&self, program: &Program<'p>, memory: &mut Memory<'_>, next: usize, outcome: Outcome) {
         let (Frame { code, registers, .. }, depth) = (&self.frame, self.waiting.len());
         let Some(inst) = code.body.insts.get(next).filter(|_| memory.is_traced()) else { return };
@@ -274,8 +278,8 @@ impl<'p> Thread<'p> {
         memory.trace_step(program, executed, register);
     }
 
-    /// Returns the outcome of an executed instruction for the trace. Returns `None` if the
-    /// instruction is only complete after other items have run, or has reported itself.
+    /// Returns the outcome of an executed instruction for the trace. Returns `None` for a
+    /// collective operation with results, which is reported after the operation has completed.
     fn outcome(&self, program: &Program<'p>, memory: &Memory<'_>, inst: &Inst, next: Next<u32>) -> Option<Outcome> {
         let loc = |frame: &Frame<'_>, next: usize| memory.loc(frame.code.first + next);
         let is_off = inst.guard.is_some_and(|guard| (self.frame.registers.get(guard.reg) == 0) != guard.not);
@@ -304,7 +308,8 @@ impl<'p> Thread<'p> {
         })
     }
 
-    /// Returns the state, without memory, that determines how the thread continues.
+    /// Returns the part of the thread's state, besides memory, that determines how the thread
+    /// continues.
     pub(super) fn position(&self) -> Position {
         let of = |frame: &Frame<'_>| (frame.code.first + frame.next, frame.registers.held.clone());
         self.waiting.iter().map(of).chain([of(&self.frame)]).collect()
@@ -319,7 +324,7 @@ impl<'p> Thread<'p> {
     }
 
     /// Runs the thread until it ends, waits or yields. A fault in a function of the device runtime
-    /// has the address of the call.
+    /// is reported at the address of the call instruction.
     pub(super) fn run(
         &mut self,
         program: &'p Program<'p>,
@@ -523,7 +528,8 @@ fn target(frame: &Frame<'_>, next: Next<u32>) -> Result<usize, TrapKind> {
     Ok(body.labels.get(label.0 as usize).map_or(body.insts.len(), |label| label.at as usize))
 }
 
-/// Returns the number of the called function, or a trap if the call must not reach it.
+/// Returns the number of the called function. Returns a trap if no function is at the address of an
+/// indirect call, or if the call's prototype or list of targets does not permit the function.
 fn callee(program: &Program<'_>, frame: &Frame<'_>, called: Called<u32>) -> Result<u32, TrapKind> {
     let (address, table) = match called {
         Called::Function(number) => return Ok(number),

@@ -32,19 +32,20 @@ pub(super) struct Memory<'a> {
     /// Global memory: the buffers of the launch.
     pub buffers: Buffers<'a>,
     /// The memory of the process, if the kernel accesses it by raw pointers. It replaces all global
-    /// memory except module-scope variables.
+    /// memory except module-scope variables and the grid workspace.
     pub host: Option<&'a HostMemory<'a>>,
     /// Cache of the host allocations that the interpreter has looked up.
     pub found: Found,
     /// The module-scope variables that the kernel uses.
     pub variables: PlacedVariables,
-    /// The buffer numbers of the variables in global and constant memory, each with its space.
+    /// The memory space of each variable in global or constant memory, keyed by buffer number. The
+    /// grid workspace counts as a variable in global memory.
     pub variable_buffers: BTreeMap<usize, VariableSpace>,
     /// Address of the grid workspace of a cooperative launch; 0 for other launches.
     pub workspace: u64,
     /// Local memory of the running item.
     pub stack: Stack,
-    /// The sizes of the shared memory of a block.
+    /// Layout of the shared memory of a block.
     pub block_memory: SharedMemory,
     /// Shared memory of the running block.
     pub shared: Vec<u8>,
@@ -62,7 +63,7 @@ pub(super) struct Memory<'a> {
     pub tracer: Option<Tracer<'a>>,
 }
 
-/// The memory space that a trap at a parameter reports: constant bank 0.
+/// The memory space in the trap of an invalid parameter access: constant bank 0.
 const PARAM: Space = Space::Constant(0);
 
 /// The instruction that makes an access, with the memory order of the access.
@@ -79,7 +80,7 @@ pub(super) struct AccessOrigin {
 struct AccessKind {
     reads: bool,
     writes: bool,
-    /// `true` for a store of the value that the memory has already.
+    /// `true` for a store that does not change the contents of memory.
     keeps_value: bool,
 }
 
@@ -130,8 +131,8 @@ impl<'a> Memory<'a> {
         }
     }
 
-    /// Makes the launch cooperative: adds a buffer for the grid workspace, at the first free address after the
-    /// parameters.
+    /// Makes the launch cooperative: adds a buffer for the grid workspace, at the first unused
+    /// buffer number after those of the parameters.
     pub(super) fn make_cooperative(&mut self, workspace: &'a mut [u8]) {
         let all = &mut self.buffers.0;
         let first = self.params.len();
@@ -145,7 +146,8 @@ impl<'a> Memory<'a> {
                 Some(Buffer { name: "grid workspace", direction: Direction::InOut, bytes: Bytes::Mutable(workspace) });
         }
         self.workspace = buffer_base(slot);
-        // The interpreter looks up variables and buffers of the launch before memory of the process.
+        // With this entry, an access to the workspace uses the buffer instead of the memory of the
+        // process.
         self.variable_buffers.insert(slot, VariableSpace::Global);
     }
 
@@ -210,7 +212,8 @@ impl<'a> Memory<'a> {
         Ok(())
     }
 
-    /// Checks a store to a location.
+    /// Checks that a store of `count` bytes to a location is valid, and returns the resolved
+    /// address.
     pub(super) fn check_store(&self, place: Location<u32>, count: usize) -> Result<ResolvedAddress, TrapKind> {
         let at = self.at(Access::Store, place, count)?;
         match at {
@@ -245,7 +248,7 @@ impl<'a> Memory<'a> {
         Ok(self.bytes_mut(at, count))
     }
 
-    /// Returns bytes in memory for writing. The caller has checked the access.
+    /// Returns `count` bytes at an address for writing. The caller must have checked the access.
     fn bytes_mut(&mut self, at: ResolvedAddress, count: usize) -> &mut [u8] {
         match at {
             ResolvedAddress::Shared(address) => range_mut(&mut self.shared, address, count).unwrap_or_default(),
@@ -259,8 +262,9 @@ impl<'a> Memory<'a> {
         }
     }
 
-    /// Copies `bytes` bytes from global to shared memory, as `cp.async` does. Only the first `taken` bytes are read;
-    /// the other bytes are filled with zeros. `inst` is the address of the `cp.async` instruction.
+    /// Copies `bytes` bytes from global to shared memory, as `cp.async` does. Only the first
+    /// `taken` bytes are read; the remaining bytes are filled with zeros. `inst` is the address of
+    /// the `cp.async` instruction.
     pub(super) fn copy(
         &mut self,
         from: Location<u32>,
@@ -269,8 +273,9 @@ impl<'a> Memory<'a> {
         taken: usize,
         inst: usize,
     ) -> Result<(), TrapKind> {
-        // The race detector is taken out during the copy, because it records one asynchronous copy
-        // instead of its single accesses. That copy lasts until the thread waits for it.
+        // The race detector is removed during the copy, so that it does not record single accesses.
+        // Afterwards it records one asynchronous copy, which lasts until the thread waits for its
+        // completion.
         let races = self.races.take();
         let copied = self.copy_bytes(from, to, bytes, taken);
         self.races = races;
@@ -312,7 +317,7 @@ impl<'a> Memory<'a> {
     }
 
     /// Returns the memory of the process, if the launch accesses it and the address does not belong
-    /// to a module-scope variable.
+    /// to a module-scope variable or to the grid workspace.
     fn host_of(&self, address: u64) -> Option<&'a HostMemory<'a>> {
         let is_variable = || buffer_slot(address).is_some_and(|buffer| self.variable_buffers.contains_key(&buffer));
         self.host.filter(|_| !is_variable())
@@ -340,7 +345,7 @@ impl<'a> Memory<'a> {
         }
     }
 
-    /// Checks an access to global memory.
+    /// Checks that an access of `count` bytes to global memory is valid.
     fn in_global(&self, access: Access, address: u64, count: usize) -> Result<(), TrapKind> {
         if let Some(host) = self.host_of(address) {
             return if host.allows(&self.found, address, count) {
@@ -390,7 +395,8 @@ impl<'a> Memory<'a> {
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
-    /// Returns the `count` bytes at an address in parameter memory.
+    /// Returns the `count` bytes at an address in parameter memory, or `None` if they are not
+    /// within one parameter.
     pub(super) fn at_param(&self, address: u64, count: usize) -> Option<&[u8]> {
         let after = self.param_places.partition_point(|&place| place <= address);
         let number = after.checked_sub(1)?;
@@ -458,7 +464,8 @@ impl<'a> Memory<'a> {
     }
 }
 
-/// Returns the trap for an access to memory of the process that the caller has not permitted.
+/// Returns the trap for an access to memory of the process, to which the caller has not given
+/// access.
 #[cold]
 fn not_of_host(host: &HostMemory<'_>, access: Access, address: u64, count: usize) -> TrapKind {
     let near = host.around(address).map(|allocation| Near {

@@ -1,5 +1,5 @@
-//! PTX: a kernel's instructions are parsed from text. The host interprets them or translates them
-//! to native code (`jit`), or the CUDA driver assembles and runs them.
+//! Execution of PTX kernels. The host interprets the parsed instructions or translates them to
+//! native code (`jit`), or the CUDA driver assembles and runs the PTX text.
 //!
 //! The interpreter runs cooperative kernels block by block, and switches between the threads of a
 //! block (`group.rs`). In a cooperative launch, it also switches between the blocks. Items of other
@@ -120,11 +120,12 @@ struct PreparedKernel {
 
 /// Reason why a launch on the host failed.
 enum HostLaunchError {
-    /// An item trapped, or a limit was exceeded. The number is that of the item.
+    /// An item trapped, or a limit was exceeded. The first field is the number of the item.
     Halt(u32, Halt),
     /// The native engine does not support this computer, or translation failed.
     Native(NativeError),
-    /// The blocks of a cooperative launch take more memory than the limit.
+    /// The blocks of a cooperative launch, which are all resident together, take more memory than
+    /// the limit permits.
     Resident {
         /// Number of blocks.
         blocks: u32,
@@ -159,7 +160,7 @@ fn run(
 /// has no limit on the memory of the process.
 const MAX_RESIDENT_BYTES: u64 = 1 << 30;
 
-/// Checks that all blocks of a cooperative launch can be resident together.
+/// Checks that all blocks of a cooperative launch together do not exceed the memory limit.
 fn check_resident(program: &Program<'_>, order: &LaunchOptions<'_>, is_watched: bool) -> Result<(), HostLaunchError> {
     let LaunchOptions { items, ref shape, watchdog, .. } = *order;
     let memory = watchdog.map(|watchdog| watchdog.limits().memory).filter(|&limit| limit != u64::MAX);
@@ -221,7 +222,8 @@ pub struct StrongAccesses {
     pub plain: bool,
 }
 
-/// Receiver of same-value races, as traps of kind [`TrapKind::Race`].
+/// Receiver of same-value races, in which two items store the same value by the same instruction.
+/// Each race is passed as a trap of kind [`TrapKind::Race`].
 #[derive(Clone, Copy)]
 pub struct Warn<'a>(pub &'a (dyn Fn(&Trap) + Sync));
 
@@ -296,8 +298,8 @@ pub struct HostLaunch<'a> {
     pub engine: Engine,
     /// Watchdog that ends the launch when a limit is exceeded or the launch is cancelled.
     pub watchdog: Option<&'a Watchdog>,
-    /// `true` for a cooperative launch: all blocks are resident together, so that blocks can wait for each other. It
-    /// runs in the interpreter.
+    /// `true` for a cooperative launch: all blocks are resident together, so that blocks can wait
+    /// for each other. A cooperative launch runs in the interpreter.
     pub cooperative: bool,
     /// Receiver of the text that the kernel prints with `vprintf`.
     pub print: Option<Print<'a>>,
@@ -489,7 +491,8 @@ impl PreparedKernel {
 pub struct Kernel {
     code: module::Kernel,
     locs: Vec<Loc>,
-    /// Source locations of the instructions of each function that the kernel reaches.
+    /// Source locations of the instructions of each function that the kernel may call, keyed by
+    /// function number.
     function_locs: BTreeMap<u32, Vec<Loc>>,
     source: String,
     variables: Arc<Variables>,

@@ -25,8 +25,9 @@ pub(super) fn launch(
     threads: NonZero<u16>,
 ) -> Option<Result<Stats, HostLaunchError>> {
     let is_watched = memory.races.is_some() || memory.tracer.is_some() || memory.schedule != Schedule::default();
-    // If arguments overlap, items must run in order, which native code does not ensure. In a cooperative launch,
-    // blocks may wait for each other, and native code runs a block to its end.
+    // If arguments overlap, items must run in order, which native code does not ensure. In a
+    // cooperative launch, blocks may wait for each other, but native code runs each block to its
+    // end.
     if !memory.aliases.is_empty() || is_watched || memory.is_cooperative() {
         return None;
     }

@@ -109,7 +109,8 @@ fn conversion<'t>(text: &'t str, values: &mut impl Values) -> Option<(char, Conv
     }
 }
 
-/// Parses a number in a conversion specification, a width or a precision. `*` reads the next argument.
+/// Parses a number in a conversion specification, a width or a precision. `*` reads the next
+/// argument. Returns `None` if there is no number.
 fn number(rest: &mut &str, values: &mut impl Values) -> Option<i64> {
     if let Some(behind) = rest.strip_prefix('*') {
         *rest = behind;

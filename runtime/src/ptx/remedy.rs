@@ -8,7 +8,7 @@ use halfbyte_isa::ptx::types::Token;
 use halfbyte_isa::ptx::{Inst, Operand, program, special};
 use halfbyte_isa::trap::{Fault, Remedy, Space, TrapKind};
 
-/// Size of the first page of addresses, which no buffer contains.
+/// Size in bytes of the first page of the address space, in which no buffer lies.
 const PAGE: u64 = 1 << 12;
 
 /// Returns the remedy for a fault in a launch that is not cooperative, if the fault is likely to have one.
@@ -40,22 +40,24 @@ fn uses_workspace(entry: &Entry) -> bool {
     entry.reached_bodies().flat_map(|body| &body.insts).any(|inst| inst.operands.iter().any(reads))
 }
 
-/// Returns the body that contains the instruction with this address, and the index of the instruction in the body.
+/// Returns the body that contains the instruction at `address`, if any, and the index of the
+/// instruction in this body.
 fn body_at(entry: &Entry, address: usize) -> Option<(&Body, usize)> {
     let (function, place) = program::locate(entry, address);
     let body = function.map_or(Some(&entry.body), |number| entry.scope_of(number).map(|scope| scope.body))?;
     Some((body, place))
 }
 
-/// Returns `true` if an instruction may wait for a write of another block: a strong access outside of shared memory,
-/// or a call of the device runtime.
+/// Returns `true` if an instruction may observe a write of another block: a strong access outside
+/// of shared memory, or a call of the device runtime.
 fn may_poll(inst: &Inst, entry: &Entry) -> bool {
     let is_provided = |number: u32| entry.functions.get(number as usize).is_some_and(|of| of.code.is_none());
     let is_shared = inst.has(Token::Shared) || inst.has(Token::SharedCta);
     strength(inst).is_some() && !is_shared || inst.operands.iter().filter_map(Operand::function).any(is_provided)
 }
 
-/// Returns `true` if the loop of the backward branch at an address may wait for a write of another block.
+/// Returns `true` if a loop may wait for a write of another block. `address` is that of the loop's
+/// backward branch.
 fn loop_polls(entry: &Entry, address: usize) -> bool {
     let Some((body, place)) = body_at(entry, address) else { return false };
     let Some(inst) = body.insts.get(place) else { return false };

@@ -32,36 +32,37 @@ impl fmt::Debug for Trace<'_> {
 /// An instruction that the traced item has executed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Step {
-    /// Location of the instruction in the PTX text.
+    /// Source location of the instruction in the PTX text.
     pub loc: Loc,
-    /// The instruction.
+    /// Text of the instruction.
     pub instruction: String,
-    /// Number of functions that the item has called and that have not returned.
+    /// Number of active calls: functions that the item has called and that have not returned.
     pub depth: usize,
     /// The guard's predicate register and its value, if the instruction has a guard.
     pub guard: Option<(String, bool)>,
-    /// The effect on the order of execution.
+    /// The effect of the instruction on control flow.
     pub outcome: Outcome,
-    /// The registers that the instruction has written.
+    /// The registers that the instruction has written, with their values.
     pub writes: Vec<RegisterValue>,
-    /// The accesses to memory, in order.
+    /// The memory accesses of the instruction, in order.
     pub accesses: Vec<Accessed>,
 }
 
-/// The effect of an instruction on the order of execution.
+/// The effect of an instruction on control flow.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Outcome {
-    /// The next instruction follows.
+    /// Execution continues at the following instruction.
     Next,
     /// The guard is false, so the instruction has no effect.
     Skipped,
-    /// A branch to the instruction at this location. An unknown location is the end of the body.
+    /// A branch to the instruction at this source location. An unknown location is the end of the
+    /// body.
     Branch(Loc),
     /// A call of the function with this name.
     Call(String),
-    /// A return to the call at this location.
+    /// A return to the call at this source location.
     Return(Loc),
-    /// The item waits for other items.
+    /// The item waits for other items at the instruction.
     Wait,
     /// The item ends.
     End,
@@ -74,37 +75,39 @@ pub enum Outcome {
 pub struct RegisterValue {
     /// Name of the register.
     pub name: String,
-    /// The type as which the instruction writes the value. Its width is that of the register.
+    /// Type in which the value is shown. The type is as wide as the register.
     pub ty: Type,
     /// The bits of the value.
     pub bits: u64,
-    /// The buffer or variable to which a 64-bit value points, and the offset in it.
+    /// Name of the buffer or variable to which a 64-bit value points, and the byte offset in it.
     pub target: Option<(String, u64)>,
 }
 
-/// An access to memory.
+/// A memory access of a traced instruction.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Accessed {
-    /// `true` for a load.
+    /// `true` if the access reads memory.
     pub reads: bool,
-    /// `true` for a store. An atomic operation loads and stores.
+    /// `true` if the access writes memory. An atomic operation reads and writes.
     pub writes: bool,
-    /// The memory space.
+    /// The memory space that contains the accessed bytes.
     pub space: Space,
-    /// Address of the first byte in the memory space.
+    /// Address of the first accessed byte, in the memory space.
     pub address: u64,
-    /// The buffer, variable or parameter that contains the bytes, and their offset in it.
+    /// Name of the buffer, variable or parameter that contains the accessed bytes, and the byte
+    /// offset of the access in it.
     pub place: Option<(String, u64)>,
-    /// The elements after the access, with their type.
+    /// Type and bits of each accessed element, as they are in memory after the access.
     pub elements: Vec<(Type, u64)>,
 }
 
 /// The recorder of the trace during a launch.
 pub(super) struct Tracer<'a> {
     pub trace: Trace<'a>,
-    /// Function that returns the location of the instruction at an address of the program.
+    /// Function that returns the source location of the instruction at an address of the program.
     pub locate: &'a dyn Fn(usize) -> Loc,
-    /// The accesses of the traced item since the last step.
+    /// Accesses of the traced item since the last step: the address, the number of bytes, and
+    /// whether the access reads and writes.
     pub accesses: Vec<(ResolvedAddress, usize, [bool; 2])>,
 }
 
@@ -122,27 +125,29 @@ impl Memory<'_> {
         self.tracer.as_ref().is_some_and(|tracer| tracer.trace.item == self.item)
     }
 
-    /// Returns the location of the instruction at an address of the program, in a traced launch.
+    /// Returns the source location of the instruction at an address of the program. Returns an
+    /// unknown location if the launch is not traced.
     pub(super) fn loc(&self, address: usize) -> Loc {
         self.tracer.as_ref().map_or_else(Loc::default, |tracer| (tracer.locate)(address))
     }
 
-    /// Records an access of the traced item. `how` says whether the access reads and writes.
+    /// Records an access of the traced item to `count` bytes. `how` holds two flags: the access
+    /// reads, and the access writes.
     pub(super) fn trace_access(&mut self, at: ResolvedAddress, count: usize, how: [bool; 2]) {
         if let Some(tracer) = self.tracer.as_mut().filter(|tracer| tracer.trace.item == self.item) {
             tracer.accesses.push((at, count, how));
         }
     }
 
-    /// Discards the accesses since the last step.
+    /// Discards the accesses that were recorded since the last step.
     pub(super) fn forget_accesses(&mut self) {
         if let Some(tracer) = &mut self.tracer {
             tracer.accesses.clear();
         }
     }
 
-    /// Reports a step of the traced item. `register` returns the name, the declared type and the
-    /// value of a register.
+    /// Reports an executed instruction of the traced item. `register` returns the name, the
+    /// declared type and the value of a register.
     pub(super) fn trace_step(
         &mut self,
         program: &Program<'_>,
@@ -210,7 +215,8 @@ impl Memory<'_> {
         Accessed { reads, writes, space, address, place, elements }
     }
 
-    /// Returns the buffer or variable that contains an address, and the offset in it.
+    /// Returns the name of the buffer or variable that contains an address, and the byte offset in
+    /// it. Returns `None` for an address outside of all buffers and variables.
     pub(super) fn buffer_at(&self, address: u64) -> Option<(String, u64)> {
         let (number, offset) = buffer_of(address)?;
         let buffer = self.buffers.0.get(number)?.as_ref().filter(|buffer| offset <= buffer.bytes().len() as u64)?;
@@ -218,11 +224,12 @@ impl Memory<'_> {
     }
 }
 
-/// Returns the type as which a register's value is shown, from the type in the instruction and the declared type.
+/// Returns the type in which a register's value is shown. `ty` is the operand's type in the
+/// instruction, and `declared` is the type of the register.
 fn shown_type(ty: Option<Type>, declared: Type) -> Type {
     match ty {
         Some(ty) if ty.bits() == declared.bits() && ty.kind() != TypeKind::Bits && declared != Type::Pred => ty,
-        // A narrower integer is extended to the width of the register.
+        // The instruction sign-extends a narrower signed integer to the width of the register.
         Some(ty) if ty.is_signed() && declared.kind() != TypeKind::Float => {
             let all = [Type::S8, Type::S16, Type::S32, Type::S64];
             all.into_iter().find(|ty| ty.bits() == declared.bits()).unwrap_or(declared)

@@ -42,7 +42,7 @@ struct AccessRow<'a> {
     element: u64,
     /// Number, in the launch, of the first item.
     first: u32,
-    /// Number of items, all of them within the launch. For a uniform stream the number is 1.
+    /// Number of items, all of which are within the launch. Always 1 for a uniform stream.
     count: u32,
 }
 
@@ -56,7 +56,8 @@ impl AccessRow<'_> {
         self.at(item.wrapping_mul(self.scale).wrapping_add(self.index))
     }
 
-    /// Returns the buffer address for a byte offset, which excludes the constant offset of the stream.
+    /// Returns the buffer address for a byte offset. `offset` excludes the constant offset of the
+    /// stream.
     fn at(&self, offset: u32) -> u64 {
         self.base.wrapping_add(offset.into()).wrapping_add_signed(self.stream.offset.into())
     }
@@ -198,7 +199,7 @@ impl<'a> Copier<'a> {
     }
 
     /// Returns a range of the data store for writing. Fills the bytes between the end of the filled
-    /// part and this range with zeros.
+    /// part and this range with zeros. Returns `None` if the range exceeds the data store.
     fn open(&mut self, filled: &mut usize, start: usize, count: usize) -> Option<&mut [u8]> {
         let end = start.checked_add(count).filter(|&end| end <= self.store.len())?;
         if let Some(before) = self.store.get_mut(*filled..start) {
@@ -208,8 +209,8 @@ impl<'a> Copier<'a> {
         self.store.get_mut(start..end)
     }
 
-    /// Returns the first invalid access of the lowest item that makes one. Only accesses that the
-    /// program executed before `stop` count.
+    /// Returns the first invalid access of the lowest item that makes one, if any. Only accesses
+    /// that the program executed before `stop` count.
     pub(super) fn first_fault(&self, buffers: &Buffers<'_>, stop: Option<&Stop>) -> Option<(u32, Fault)> {
         let mut found: Option<(u32, Fault)> = None;
         let plan = self.plan;
@@ -328,8 +329,8 @@ impl<'a> Copier<'a> {
         let rounds = plan.rounds.get(visit.stream).copied().unwrap_or(0);
         let base = plan.bases.get(visit.stream).copied().unwrap_or(0);
         let scale = plan.scales.get(visit.stream).copied().unwrap_or(0);
-        // Outside of loops, a stream without shared region stores the elements of consecutive
-        // groups contiguously, so one row covers all groups.
+        // Outside of loops, a stream that is alone in its region holds the elements of consecutive
+        // groups contiguously. One row then covers all groups.
         let alone = plan.shares.get(visit.stream).is_none_or(|share| share.streams == 1);
         let whole = rounds == 1 && alone || stream.is_some_and(|stream| stream.uniform);
         let (rows, step) = if whole { (1, tile.items) } else { (plan.groups(tile.items), plan.group) };
@@ -344,12 +345,13 @@ impl<'a> Copier<'a> {
         })
     }
 
-    /// Returns the address range of a stream's region in the data store.
+    /// Returns the address range, in the data store, of the region that contains stream `stream`,
+    /// if there is such a stream.
     fn region_of(&self, stream: usize) -> Option<&Range<u32>> {
         self.plan.places(self.tile).regions.get(self.plan.shares.get(stream)?.region as usize)
     }
 
-    /// Returns the data store address of an element of a stream.
+    /// Returns the data store address of an element of a stream, if there is such a stream.
     fn start(&self, stream: usize, element: u64) -> Option<usize> {
         let bytes = u64::from(self.plan.streams().get(stream)?.element_bytes());
         let (share, group) = (self.plan.shares.get(stream)?, u64::from(self.plan.group));

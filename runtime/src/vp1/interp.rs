@@ -20,7 +20,7 @@ pub(super) const MAX_CALLS: usize = 16;
 pub(super) struct Bundles {
     /// The bundles, each with the address of its first instruction word.
     bundles: Vec<(u32, Bundle)>,
-    /// Number of the bundle that begins each line of instruction memory.
+    /// For each line of instruction memory, the number of the bundle that begins at the line.
     lines: Vec<u32>,
     /// Number of instruction words in the program.
     words: u32,
@@ -46,7 +46,7 @@ impl Bundles {
         self.bundles.len()
     }
 
-    /// Returns a bundle with the address of its first instruction word.
+    /// Returns a bundle with the address of its first instruction word, if there is such a bundle.
     pub(super) fn get(&self, number: usize) -> Option<&(u32, Bundle)> {
         self.bundles.get(number)
     }
@@ -93,8 +93,9 @@ pub(super) struct ProgramRun<'a> {
     /// Number of times that the branch to the next group was taken. The branch counts at most once
     /// for each group, and each counted branch resets the budget.
     pub done: u32,
-    /// Number of executed bundles. The field is not adjacent to [`Run::backward`], because both are stored separately.
-    /// A combined load of adjacent fields would miss store forwarding and wait for all previous stores.
+    /// Number of executed bundles. The field is not adjacent to [`ProgramRun::backward`], because
+    /// both are stored separately. A combined load of adjacent fields would miss store forwarding
+    /// and wait for all previous stores.
     pub issued: u64,
     /// Maximum number of backward branches per group.
     pub budget: u64,

@@ -370,7 +370,7 @@ impl TileRunner<'_> {
     }
 
     /// Returns the fault of the lowest faulting item with that item's number, if any. The arguments
-    /// are the way in which the program ended, and the number of the group that was running.
+    /// are the outcome of the program, and the number of the group that was running.
     #[inline(never)]
     fn find_fault(
         &self,

@@ -25,7 +25,8 @@ pub(super) struct BulkCopy {
 }
 
 impl BulkCopy {
-    /// Creates a bulk copy. `address` is the buffer address of item 0's access.
+    /// Creates a bulk copy. `address` is the buffer address of item 0's access. Returns `None` for
+    /// an address outside of all buffers.
     pub(super) fn new(written: bool, region: u32, address: u64, bytes: u32) -> Option<BulkCopy> {
         let (buffer, start) = buffer_of(address)?;
         Some(BulkCopy { written, region, buffer, start: usize::try_from(start).ok()?, bytes })

@@ -56,7 +56,7 @@ pub(super) struct Tiling {
 /// The region of a stream, and the position of the stream in the region.
 #[derive(Clone, Copy)]
 pub(super) struct RegionSlot {
-    /// Number of the region.
+    /// Number of the region that contains the stream.
     pub region: u32,
     /// Number of streams before this stream in the region.
     pub place: u64,

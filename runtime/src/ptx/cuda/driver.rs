@@ -268,8 +268,8 @@ pub(super) enum End {
 }
 
 impl Module<'_> {
-    /// Launches a kernel on a grid, with all blocks resident together if `is_cooperative`, and waits
-    /// at most `patience` for its end.
+    /// Launches a kernel on a grid, and waits at most `patience` for the kernel's end. If
+    /// `is_cooperative` is `true`, all blocks are resident together.
     ///
     /// # Safety
     /// The parameters must match the kernel's parameters in number and size.
@@ -341,7 +341,8 @@ impl Memory<'_> {
         f.check("cuMemcpyHtoD", unsafe { (f.upload)(self.pointer, bytes.as_ptr().cast(), count) })
     }
 
-    /// Copies the start of the allocation to `bytes`, as far as both are long enough.
+    /// Copies bytes from the start of the allocation to `bytes`. The count is the smaller of the
+    /// two sizes.
     pub(super) fn download(&self, bytes: &mut [u8]) -> Result<(), DriverError> {
         let f = &self.device.functions;
         let count = bytes.len().min(self.bytes);

@@ -95,12 +95,14 @@ fn run_on(device: &Device, kernel: &Kernel, shape: &Shape, memory: &mut Memory<'
     let module = assembled.map_err(|(failed, log)| CudaError::Assembly { failed, log })?;
     let is_cooperative = memory.is_cooperative();
     let Memory { params, aliases, buffers, .. } = memory;
-    // The other parameters are module-scope tables, which the PTX text already contains.
+    // The parameters after those of the PTX entry are module-scope tables, which the PTX text
+    // already contains.
     params.truncate(kernel.entry.params.len());
     let mut placed = Vec::new();
     for (number, (buffer, param)) in buffers.0.iter_mut().zip(&kernel.entry.params).enumerate() {
         let Some(buffer) = buffer else { continue };
-        // An alias parameter may require a higher alignment for the start of the buffer.
+        // A buffer must have the alignment of its own parameter and of all alias parameters that
+        // point into it.
         let inside =
             aliases.iter().filter(|alias| alias.of == number).filter_map(|alias| kernel.entry.params.get(alias.param));
         let align = inside.chain([param]).filter_map(|param| param.pointer?.align).max().unwrap_or(1);

@@ -644,8 +644,8 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         self.e.b.ins().icmp_imm_u(IntCC::Equal, now, depth)
     }
 
-    /// Returns an address to which [`at::CALLS`] must be added to get that of a return address. The
-    /// call depth is masked, so that no depth leads to an access outside the machine state.
+    /// Returns the address of a return address minus the field offset [`at::CALLS`]. The call depth
+    /// is masked, so that no depth leads to an access outside the machine state.
     fn call_place(&mut self, depth: Value) -> Value {
         let depth = self.e.b.ins().band_imm_u(depth, MAX_CALLS as i64 - 1);
         let depth = self.e.b.ins().uextend(I64, depth);

@@ -149,8 +149,8 @@ impl Graph {
                 match self.flow(at) {
                     Flow::Fall => {}
                     Flow::Leave | Flow::Stop => {
-                        // After it has taken over, the interpreter may return to native code at the
-                        // targets of the jump and at the bundle after the delay slot.
+                        // When the interpreter has taken over, it may return to native code at the
+                        // targets of the jump, and at the bundle after the delay slot.
                         let jump = |at: u32| match next.get(at as usize) {
                             Some(Some(Next::Jump { target, .. })) => program.target(at as usize, *target).ok(),
                             _ => None,
@@ -225,7 +225,8 @@ impl Graph {
         })
     }
 
-    /// Returns the successors of a bundle that native code jumps to.
+    /// Returns the bundles at which native code may continue after bundle `at` and, if it jumps,
+    /// its delay slot.
     fn targets(&self, at: u32) -> [Option<u32>; 2] {
         match self.flow(at) {
             Flow::Jump { to, conditional, .. } => [Some(to), conditional.then_some(at + 2)],

@@ -60,7 +60,7 @@ pub(super) struct HostFunctions {
 
 // SAFETY: the addresses refer to immutable code that lives as long as this value.
 unsafe impl Send for HostFunctions {}
-// SAFETY: as for `Send`.
+// SAFETY: the addresses refer to immutable code that lives as long as this value.
 unsafe impl Sync for HostFunctions {}
 
 impl HostFunctions {

@@ -48,7 +48,8 @@ impl Liveness {
                 self.through(graph, at, self.through(graph, at + 1, after_slot)).union(at_trap)
             }
             Flow::Exit => self.through(graph, at, self.at_exit),
-            // After this bundle the interpreter continues, or the return address is not known.
+            // All registers are live, because the interpreter continues after this bundle, or the
+            // return address is not known.
             Flow::Return | Flow::Leave | Flow::Stop => all(),
         }
     }

@@ -95,7 +95,8 @@ pub(super) struct Pointer {
 /// The condition that sets the exit flag of a loop.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum ExitCondition {
-    /// An address register reaches its limit. The number is its index in [`Loop::pointers`].
+    /// An address register reaches its limit. The field is the index of the register in
+    /// [`Loop::pointers`].
     Limit(usize),
     /// A scalar register `$r`, which the loop decrements by 1 in each iteration, becomes 0.
     Zero(u8),
@@ -111,8 +112,9 @@ impl ExitCondition {
     }
 }
 
-/// Returns the operands of an access that adds a constant to its address register: the register,
-/// the constant in bytes, and the alignment to which the access rounds the address down.
+/// Returns the operands of an access that adds a constant to its address register. The operands are
+/// the register, the constant in bytes, and the alignment to which the access rounds the address
+/// down. Returns `None` for other instructions.
 fn post_increment_access(inst: &Inst) -> Option<(u8, i64, u32)> {
     use Opcode::*;
     let (field, align) = match inst.opcode() {
@@ -202,8 +204,9 @@ fn pointers(bundles: &[&Bundle], footprints: &[Footprint]) -> Vec<Pointer> {
     pointers
 }
 
-/// Returns the condition that sets the exit flag of a loop, and the index of the bundle that sets
-/// the flag. The flag is bit `bit` of register `$c` number `c`.
+/// Returns the index of the only bundle that sets the exit flag of a loop, and the condition that
+/// sets the flag. The flag is bit `bit` of register `$c` number `c`. Returns `None` if the
+/// condition is not one of [`ExitCondition`].
 fn end(
     bundles: &[&Bundle],
     footprints: &[Footprint],

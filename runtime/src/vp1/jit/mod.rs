@@ -89,7 +89,7 @@ pub(super) struct Compiled {
 }
 
 /// Approximate number of bundles that native code executes before it returns to poll the watchdog.
-/// They take some milliseconds.
+/// The bundles take some milliseconds.
 const BUNDLES_OF_A_SLICE: u64 = if cfg!(test) { 1 << 8 } else { 1 << 22 };
 /// Minimum number of backward branches that native code executes before it returns to poll the
 /// watchdog. The minimum keeps the cost of polling low.
@@ -219,8 +219,8 @@ impl Compiled {
     fn call(&self, (function, number): (Function, u32), machine: &mut Machine, run: &mut ProgramRun<'_>) -> ExitCode {
         let rest = run.groups.saturating_sub(run.done);
         (machine.issued, machine.counted, machine.rest) = (0, 0, rest);
-        // Between two backward branches no bundle is executed twice. The budget of each group is
-        // limited to one time slice.
+        // Maximum number of bundles that the remaining groups execute for each backward branch of
+        // the budget. Between two backward branches, no bundle is executed twice.
         let bundles = run.program.len() as u64 * u64::from(rest.max(1));
         // A shift replaces a division, which would dominate the time of a short tile.
         let slice = (BUNDLES_OF_A_SLICE >> bundles.max(1).ilog2()).max(LEAST_SLICE).min(run.budget);

@@ -33,7 +33,8 @@ pub(super) struct Emitter<'a, 'f> {
     pub host_signature: Option<SigRef>,
     /// Cranelift variables of the bit groups of each `$c`.
     pub flag_variables: [[Variable; FLAG_GROUPS.len()]; 4],
-    /// The 32-bit words that deferred unions combine by OR. They are valid until the next bundle.
+    /// The 32-bit words that deferred unions combine by OR. The words are valid until the next
+    /// bundle.
     pub pieces: Vec<Word>,
     pub low_sum: Option<LowSum>,
 }

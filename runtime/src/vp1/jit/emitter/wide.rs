@@ -33,7 +33,7 @@ enum Lanes {
     Shifted([Value; 4], u32),
     /// The product of two vectors, which is not computed yet.
     Product(Narrow, Narrow),
-    /// A sum of four `i32x4` and of products that are not added yet.
+    /// A deferred sum of `i32x4` vectors and at most one product.
     Sum(Sum),
     /// The maximum of lanes and a constant, which is not computed yet. The lanes are two `i16x8`
     /// (signed if `low` is negative), or four `i32x4` in `FloorWords`.
