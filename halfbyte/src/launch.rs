@@ -90,7 +90,8 @@ pub struct Evaluation<'a> {
     pub aliases: &'a [Alias],
     /// Order in which the items of a cooperative kernel run.
     pub schedule: Schedule,
-    /// Detection of races.
+    /// Race check of the launch: off, on, or strict. A strict check also reports same-value races
+    /// as errors.
     pub races: RaceCheck,
 }
 
@@ -121,7 +122,7 @@ pub struct OrderDependence {
     pub cause: OrderCause,
     /// First tested order whose result differs from that of the ascending order.
     pub schedule: Schedule,
-    /// The difference between the results of that order and of the ascending order.
+    /// The difference between the results of order `schedule` and of the ascending order.
     pub difference: OrderDifference,
 }
 
@@ -143,7 +144,7 @@ impl std::fmt::Display for OrderCause {
     }
 }
 
-/// The difference between the results of two execution orders.
+/// The difference between the results of the ascending order and of a second execution order.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum OrderDifference {
     /// A byte of a buffer differs. The fields describe the first such byte.
@@ -152,10 +153,10 @@ pub enum OrderDifference {
         param: usize,
         /// Byte offset in the buffer.
         byte: usize,
-        /// The value of the byte in ascending order, and in the other order.
+        /// The value of the byte in the ascending order, and in the second order.
         values: [u8; 2],
     },
-    /// In the other order the launch fails with this error message.
+    /// The launch fails in the second order, with this error message.
     Failure(String),
 }
 
@@ -193,8 +194,8 @@ impl std::fmt::Display for OrderDependence {
     }
 }
 
-/// Returns `true` if the result of a kernel may depend on the execution order of its items even
-/// without races. This is so if the kernel has strong accesses.
+/// Returns `true` if a kernel has strong accesses. The result of such a kernel may depend on the
+/// execution order of its items even without races.
 pub fn may_depend_on_order(kernel: &halfbyte_ir::Kernel) -> bool {
     let StrongAccesses { atomic, plain } = strong_accesses(kernel);
     atomic || plain
@@ -213,9 +214,10 @@ fn strong_accesses(kernel: &halfbyte_ir::Kernel) -> StrongAccesses {
     all
 }
 
-/// Checks whether the result of a launch depends on the execution order of its items. `before` holds the arguments, and
-/// `after` the result in ascending order. The check launches the kernel in the other orders of [`Schedule::ALL`]. If
-/// all results are equal, the result may still depend on an order that was not tested.
+/// Checks whether the result of a launch depends on the execution order of its items. `before`
+/// holds the arguments, and `after` the result in ascending order. The check launches the kernel in
+/// the other orders of [`Schedule::ALL`]. Returns `None` if all results are equal; the result may
+/// still depend on an order that was not tested.
 ///
 /// # Errors
 /// Returns a trap that occurs in another order in lockstep, or a limit that was exceeded.
@@ -234,7 +236,8 @@ pub fn order_dependence(
         let is_alone = matches!(schedule, Schedule::RunOn { .. });
         let difference = match evaluate(kernel, Evaluation { schedule, ..how }, &mut found) {
             Ok(_) => difference(after, &found),
-            // Items that spin in a loop execute more iterations in this order, so an exceeded budget proves nothing.
+            // An item that spins in a loop may take more iterations in another order, so an
+            // exceeded budget proves nothing.
             Err(Fault::Trap(trap)) if is_alone && matches!(trap.kind, EvaluatedTrap::Budget { .. }) => None,
             Err(fault @ (Fault::Trap(_) | Fault::Race(_))) if is_alone => {
                 Some(OrderDifference::Failure(fault.to_string()))
@@ -500,7 +503,7 @@ pub fn race_warning(race: &Trap, lines: &Lines<'_>, on: &str) -> Diagnostic {
     Diagnostic { message, ..diagnostic }
 }
 
-/// Adds a note that explains a same-value race.
+/// Adds a note that explains same-value races, if `is_same_value` is `true`.
 fn same_value_note(diagnostic: Diagnostic, is_same_value: bool) -> Diagnostic {
     match is_same_value {
         true => {

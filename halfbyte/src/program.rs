@@ -254,8 +254,9 @@ impl<'a> Bound<'a> {
         bytemuck::try_cast_slice(self.0.buffer(param)?).ok()
     }
 
-    /// Returns the contents of a parameter's buffer, to be changed between runs. The slice must
-    /// have been passed as `&mut`; the parameter's direction does not matter.
+    /// Returns the contents of a parameter's buffer, to be changed between runs. Returns `None`
+    /// unless the slice was passed as `&mut` and `T` fits the parameter. The parameter's direction
+    /// does not matter.
     pub fn buffer_mut<T: Data>(&mut self, param: usize) -> Option<&mut [T]> {
         self.is_of::<T>(param).then_some(())?;
         bytemuck::try_cast_slice_mut(self.0.buffer_mut(param)?).ok()

@@ -62,7 +62,7 @@ fn ops(kernel: &Kernel) -> OpsBySpan {
     written
 }
 
-/// Returns help that names the other targets that support an op natively.
+/// Returns help that names the targets, except `target`, that support an op natively.
 fn supporting_targets_help(targets: &TargetSet, target: Target, (op, ty): (Op, Type)) -> String {
     let others = targets.defaults().filter(|other| other.name() != target.name());
     let having = others.filter(|&other| targets.legality(other).is_native(op, ty));

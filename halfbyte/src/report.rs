@@ -38,7 +38,7 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// Returns the word for the severity in messages.
+    /// Returns the name of the severity in messages: `error` or `warning`.
     pub const fn name(self) -> &'static str {
         match self {
             Severity::Error => "error",
@@ -63,7 +63,8 @@ impl Report {
         Report { file: file.into(), source, list, severity: Severity::Error }
     }
 
-    /// Creates a report of other diagnostics about the same text.
+    /// Creates a report with the diagnostics in `list`, and with the text and the severity of this
+    /// report.
     #[must_use]
     pub fn with(&self, list: impl Into<Vec<Diagnostic>>) -> Report {
         Report { file: self.file.clone(), source: self.source.clone(), list: list.into(), severity: self.severity }

@@ -19,7 +19,7 @@ pub enum Platform {
 const IR: &str = "ir";
 
 impl Platform {
-    /// Returns the platform that has the given name on run lines and on the command line.
+    /// Returns the platform that has the given name on run lines and on the command line, if any.
     pub fn from_name(name: &str) -> Option<Platform> {
         if name == IR { Some(Platform::Ir) } else { TARGETS.named(name).map(Platform::Words) }
     }

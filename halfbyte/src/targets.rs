@@ -71,7 +71,7 @@ impl TargetSet {
         self.0.iter().flat_map(|support| support.isa.targets().iter().copied())
     }
 
-    /// Returns the default target of the instruction set with the given name.
+    /// Returns the default target of the instruction set with the given name, if any.
     pub fn named(&self, name: &str) -> Option<Target> {
         self.defaults().find(|target| target.name() == name)
     }
@@ -156,7 +156,9 @@ impl TargetSet {
         Program::load(object, &machines)
     }
 
-    /// Returns the function that gives the semantics of intrinsics for the target with the given name.
+    /// Returns the function that gives the semantics of intrinsics for the target with the given
+    /// name. Returns `None` if there is no such target, or if the evaluator does not support its
+    /// intrinsics.
     pub fn meaning(&self, name: &str) -> Option<Meaning> {
         let of_name = |support: &&Support| support.isa.targets().iter().any(|target| target.name() == name);
         self.0.iter().find(of_name)?.intrinsics

@@ -35,13 +35,15 @@ const DTYPES: [(&str, &str, char, u8); 13] = [
 impl Dtype {
     pub(super) const BYTES: Dtype = Dtype { letter: 'u', size: 1 };
 
-    /// Returns the dtype with a NumPy name such as `float16`, or with a short name such as `u8`, `s8` or `f16`.
+    /// Returns the dtype with a NumPy name such as `float16`, or with a short name such as `u8`,
+    /// `s8` or `f16`, if any.
     pub fn from_name(name: &str) -> Option<Dtype> {
         let found = DTYPES.iter().find(|(long, short, ..)| name == *long || name == *short);
         found.map(|&(_, _, letter, size)| Dtype { letter, size })
     }
 
-    /// Returns the dtype with a name in the header of an `.npy` file, without the byte order, such as `u1` or `f2`.
+    /// Returns the dtype with a name in the header of an `.npy` file, if any. The name has no byte
+    /// order, as in `u1` or `f2`.
     pub(super) fn from_header(text: &str) -> Option<Dtype> {
         DTYPES.iter().map(|&(_, _, letter, size)| Dtype { letter, size }).find(|dtype| dtype.header() == text)
     }

@@ -75,8 +75,8 @@ impl RetainedBuffers {
 /// expected result. Without an expected result, its index is added to [`Bound::open`].
 ///
 /// # Errors
-/// Fails if a name is not a parameter, or if a value does not fit its parameter. Fails at `place`
-/// if a parameter has no value.
+/// Fails if a name is not a parameter, or if a value does not fit its parameter. Also fails if a
+/// parameter has no value; that error has the span `place`.
 pub fn bind(
     params: &[Param],
     values: &[(Name, Value)],
@@ -91,8 +91,8 @@ pub fn bind(
 /// bytes that `kept` stores for its name.
 ///
 /// # Errors
-/// Fails if a name is not a parameter, or if a value does not fit its parameter. Fails at `place`
-/// if a parameter has no value.
+/// Fails if a name is not a parameter, or if a value does not fit its parameter. Also fails if a
+/// parameter has no value; that error has the span `place`.
 pub fn bind_after(
     kept: &RetainedBuffers,
     params: &[Param],
@@ -314,7 +314,7 @@ impl Bound {
     /// Returns the arguments unchanged if the size of every buffer is given.
     ///
     /// # Errors
-    /// Fails at `place`, with one error for each `out` buffer without a size.
+    /// Returns one error with the span `place` for each `out` buffer without a size.
     pub fn require_sizes(self, params: &[Param], place: Span) -> Result<Bound, Vec<Diagnostic>> {
         let open = self.open.iter().filter_map(|&number| params.get(number));
         let wrong =
@@ -336,14 +336,15 @@ impl Bound {
         move |elem| Sign::signed(signed.contains(&elem))
     }
 
-    /// Returns the first parameter whose input array is a picture, with this array.
+    /// Returns the first parameter whose input array is a picture, with this array, if any.
     pub fn picture<'p>(&self, params: &'p [Param]) -> Option<(&'p Param, &Array)> {
         let came = params.iter().zip(&self.arrays).filter_map(|(param, array)| Some((param, array.as_ref()?)));
         came.into_iter().find(|(_, array)| size_of(array).is_some())
     }
 
-    /// Returns the input array whose shape is used to print a parameter's buffer. This is the parameter's own array, if
-    /// any. Otherwise it is another parameter's array of the same lane type, preferably of the same size.
+    /// Returns the input array whose shape is used to print a parameter's buffer. This is the
+    /// parameter's own array, if any. Otherwise it is another parameter's array of the same lane
+    /// type, preferably of the same size. Returns `None` if there is no such array.
     pub fn output_array(&self, params: &[Param], number: usize) -> Option<&Array> {
         if let Some(Some(own)) = self.arrays.get(number) {
             return Some(own);

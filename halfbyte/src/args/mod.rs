@@ -49,14 +49,15 @@ pub enum ValueKind {
     List(Vec<Value>),
     /// A file: `@file.npy`, `@file.png`, `@file.bin:DTYPE:SHAPE`, or the bytes of any other file.
     File(String),
-    /// `zeros(N)` or `zeros:TYPE:N`, which counts elements of `TYPE`: a buffer of zeros.
+    /// A buffer of `N` zeros, written `zeros(N)`, or `zeros:TYPE:N` to count elements of `TYPE`.
     Zeros {
         /// The type of the counted elements; `None` for the parameter's type.
         ty: Option<Type>,
         /// The number of elements.
         count: u64,
     },
-    /// `random(N, SEED)`: random bits mixed with edge values and values near them. The seed determines the contents.
+    /// A buffer of `N` random elements, written `random(N, SEED)`: random bits, edge values, and
+    /// values near edge values.
     Random {
         /// The number of elements.
         count: u64,
@@ -122,8 +123,8 @@ impl Value {
         self.load(kind, loader).map(|loaded| loaded.bytes)
     }
 
-    /// Converts the value to bytes for a parameter of the given kind. If the value is a file with a
-    /// dtype and shape, also returns these.
+    /// Converts the value to bytes for a parameter of the given kind. Also returns the dtype and
+    /// the shape, if the value is a file that defines them.
     ///
     /// # Errors
     /// Fails if the parameter's type cannot represent the value, or if a file cannot be read.

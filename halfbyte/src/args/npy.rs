@@ -1,7 +1,8 @@
 //! Conversion between NumPy's `.npy` files, versions 1 to 3, and buffers.
 //!
-//! The numbers of an array fill the lanes in C order, regardless of its shape. Each number is a lane. If the dtype is
-//! an unsigned integer as wide as an element, each number is the bits of an element.
+//! The numbers of an array fill the buffer in C order, regardless of the array's shape. Each number
+//! is a lane. But if the dtype is an unsigned integer as wide as an element, each number holds the
+//! bits of an element.
 
 use halfbyte_ir::Type;
 use thiserror::Error;

@@ -46,7 +46,7 @@ pub fn unread_format(name: &str) -> Option<&'static str> {
 }
 
 /// Returns `true` if a value without `@` was probably meant as a file name: its extension is
-/// supported, or such a file exists.
+/// supported, or a file of this name exists.
 pub fn is_like_file(text: &str) -> bool {
     let name = split(text).map_or(text, |(path, ..)| path);
     if name.starts_with(['@', '[']) {

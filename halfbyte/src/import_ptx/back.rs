@@ -11,22 +11,23 @@ use halfbyte_isa::ptx::text::{KernelNumber, ParsedFile};
 pub struct PtxOutput {
     /// The code of the output kernel.
     pub code: KernelCode,
-    /// The output is the original kernel, not the compiled one.
+    /// `true` if the output is the original kernel, `false` if it is the compiled kernel.
     pub is_own: bool,
-    /// The original or the compiled kernel uses packed instructions.
+    /// `true` if the original or the compiled kernel uses packed instructions.
     pub is_packed: bool,
 }
 
-/// The choice of the PTX output for the kernels of a PTX text.
+/// Selector of the PTX output for the kernels of a PTX text: either the original or the compiled
+/// kernel.
 #[derive(Clone, Copy, Debug)]
 pub struct OutputSelector<'r> {
     read: &'r ParsedFile,
-    /// `true` if no variable of the text stores an address.
+    /// `true` if no variable of the text has an address in its initialiser.
     is_alone: bool,
 }
 
 impl<'r> OutputSelector<'r> {
-    /// Creates the choice for the kernels of a text.
+    /// Creates a selector for the kernels of a parsed text.
     pub fn new(read: &'r ParsedFile) -> OutputSelector<'r> {
         let is_alone = read.module.variables.iter().all(|variable| variable.addresses.is_empty());
         OutputSelector { read, is_alone }

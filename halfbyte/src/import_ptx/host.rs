@@ -18,9 +18,10 @@ use crate::launch::{
     Engine, LaunchOptions, OrderCause, OrderDependence, OrderDifference, difference, given, show_aliases,
 };
 
-/// Loads a kernel from a PTX text for direct execution: the kernel `name`, or the first kernel
-/// without a name. Errors in other kernels of the text are ignored. The kernel takes the parameters
-/// of its PTX text. It shares variables with other kernels that are loaded with the same `globals`.
+/// Loads a kernel from a PTX text for direct execution: the kernel `name`, or the first kernel if
+/// `name` is `None`. Errors in other kernels of the text are ignored. The kernel takes the
+/// parameters of its PTX text. It shares variables with other kernels that are loaded with the same
+/// `globals`.
 ///
 /// # Errors
 /// Returns the syntax errors of the text, or the errors of the kernel.
@@ -187,8 +188,9 @@ impl Host {
 
 /// Checks whether the result of a launch of a PTX kernel depends on the order of its threads.
 /// `before` and `after` are the arguments before and after this launch. The check launches the
-/// kernel twice more: each thread runs until its next barrier or collective operation, in ascending
-/// and then in descending order. `load` loads the kernel, with the variables as before the launch.
+/// kernel again, with threads that run until their next barrier or collective operation: once in
+/// ascending and once in descending order. `load` loads the kernel with the contents that its
+/// variables had before the launch. Returns `None` if no dependence was found.
 ///
 /// # Errors
 /// Returns the limit that was exceeded.
@@ -206,7 +208,8 @@ pub fn text_order_dependence(
         let mut found = before.to_vec();
         match host.launch_on(LaunchOptions { schedule, ..how }, shape, &mut found) {
             Ok(_) => Ok(difference(after, &found)),
-            // Threads that spin in a loop execute more iterations in this order, so an exceeded budget proves nothing.
+            // A thread that spins in a loop may take more iterations in another order, so an
+            // exceeded budget proves nothing.
             Err(LaunchError::Trap(trap)) if matches!(trap.kind, TrapKind::Budget { .. }) => Ok(None),
             Err(LaunchError::Trap(trap)) => Ok(Some(OrderDifference::Failure(trap.kind.to_string()))),
             Err(error) => Err(error),

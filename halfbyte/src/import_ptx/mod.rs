@@ -74,7 +74,8 @@ pub fn import_read(file: &str, text: &str, read: &ParsedFile, options: impl Into
 }
 
 /// Translates kernel `number` of a parsed PTX text to the IR, as the only kernel of a module. Also
-/// returns, for each launch parameter, the range of the PTX parameter that it stands for.
+/// returns, for each launch parameter, the range of bytes in the PTX parameter from which it
+/// originates.
 ///
 /// # Errors
 /// Returns the operations that the IR cannot express.

@@ -19,8 +19,9 @@ const ARCHITECTURES: [(&str, &str); 10] = [
     ("rv64", "riscv64gc"),
 ];
 
-/// Returns the target triple that an invalid text probably means. If the text contains the name of an architecture,
-/// this is the triple of the architecture. Otherwise it is the triple with the smallest edit distance.
+/// Returns the tested target triple that an invalid text probably means. If the text begins with
+/// the name of an architecture, this is the triple of the architecture. Otherwise it is the triple
+/// with the most similar text, if any.
 ///
 /// ```
 /// use halfbyte::native::meant;

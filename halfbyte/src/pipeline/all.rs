@@ -95,7 +95,8 @@ impl<'a, F: Fn() -> Compiler<'a> + Sync> Batches for ModuleBatches<'_, F> {
     }
 }
 
-/// Compilation of kernels that are parsed for this purpose only. The passes modify the parsed kernels in place.
+/// Compilation of kernels that are parsed from a text. The passes modify the parsed kernels in
+/// place.
 struct TextBatches<F> {
     begin: F,
 }
@@ -163,8 +164,8 @@ impl<D: FnMut((KernelCode, Stats)) -> Result<(), CompileError>> ResultCollector<
         self.error.is_none()
     }
 
-    /// Returns the first error of a compilation, if any. An error that ended the compilation comes
-    /// first, then an error of `rest`, then the unsupported ops.
+    /// Returns the error of a compilation, if any. The error that ended the compilation takes
+    /// precedence, then an error that `rest` returns, then the unsupported ops.
     fn finish(self, rest: impl FnOnce() -> Result<(), CompileError>) -> Result<(), CompileError> {
         self.error.map_or(Ok(()), Err)?;
         rest()?;

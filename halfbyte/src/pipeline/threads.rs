@@ -41,8 +41,7 @@ pub(super) fn spread<W: Batches>(
     let run = |watch: &mut Watch<'_>| {
         let (mut state, mut batch) = (work.begin(), W::Batch::default());
         loop {
-            // This is not the condition of a `while let`, because the source would then stay locked
-            // during the whole iteration.
+            // With `while let`, the source would stay locked during the whole iteration.
             let next = lock(&source).next(&mut batch);
             let Some(number) = next else { break };
             let done = work.work(&mut state, &mut batch, watch);
@@ -104,7 +103,7 @@ impl<D, T: FnMut(D) -> bool> Sink<T, D> {
         while let Some(done) = self.early.remove(&self.next) {
             self.next += 1;
             if !(self.take)(done) {
-                // With this number, all later results are dropped.
+                // No result has this number, so all later results are dropped.
                 self.next = usize::MAX;
                 return false;
             }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use halfbyte_ir::Span;
 use halfbyte_ir::diag::Diagnostic;
 
-/// Maximum number of groups that a report shows. The others are only counted.
+/// Maximum number of groups that a report shows. Further groups are only counted.
 pub(super) const MAX_SHOWN: usize = 20;
 
 /// Maximum number of further places that a group lists.
@@ -36,7 +36,8 @@ pub(super) fn grouped(list: &[Diagnostic]) -> Vec<Group<'_>> {
 }
 
 /// Formats the further places of a group, as in `also at 12:3, 14:3 (3 places)`. If lines are
-/// unknown, the text gives only the number of places.
+/// unknown, the text gives only the number of places. Returns `None` if there are no further
+/// places.
 pub(super) fn also(group: &Group<'_>, place: impl Fn(Span) -> Option<(u32, u32)>) -> Option<String> {
     if group.also.is_empty() {
         return None;

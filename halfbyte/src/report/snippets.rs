@@ -51,8 +51,8 @@ pub(super) fn render(report: &Report, colours: bool) -> String {
     shown.chain(more).collect::<Vec<_>>().join("\n\n")
 }
 
-/// Adds the location of a span to a message: the source line if there is a text, otherwise the line
-/// and column from the source map.
+/// Adds the location of a span to a message. The location is the source line if there is a text,
+/// otherwise the line and column from the source map.
 fn place<'a>(
     report: &'a Report,
     title: Title<'a>,
