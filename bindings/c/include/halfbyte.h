@@ -204,39 +204,39 @@ enum halfbyte_status halfbyte_error_status(const struct halfbyte_error *error);
 // message of the first. The string lives as long as the error.
 //
 // The caller promises:
-// As halfbyte_error_status.
+// `error` is null, or a valid handle that has not been freed.
 const char *halfbyte_error_message(const struct halfbyte_error *error);
 
 // Returns the full report of all errors, each with file, line and column and the quoted source
 // line. The string lives as long as the error.
 //
 // The caller promises:
-// As halfbyte_error_status.
+// `error` is null, or a valid handle that has not been freed.
 const char *halfbyte_error_display(const struct halfbyte_error *error);
 
 // Returns the name of the file that contains the error, as the caller has given it, or an empty
 // string. The string lives as long as the error.
 //
 // The caller promises:
-// As halfbyte_error_status.
+// `error` is null, or a valid handle that has not been freed.
 const char *halfbyte_error_file(const struct halfbyte_error *error);
 
 // Returns the line of the error, counted from 1, or 0 if the error has no position.
 //
 // The caller promises:
-// As halfbyte_error_status.
+// `error` is null, or a valid handle that has not been freed.
 uint32_t halfbyte_error_line(const struct halfbyte_error *error);
 
 // Returns the column of the error in characters, counted from 1, or 0 if the error has no position.
 //
 // The caller promises:
-// As halfbyte_error_status.
+// `error` is null, or a valid handle that has not been freed.
 uint32_t halfbyte_error_column(const struct halfbyte_error *error);
 
 // Frees an error.
 //
 // The caller promises:
-// As halfbyte_error_status.
+// `error` is null, or a valid handle that has not been freed.
 void halfbyte_error_free(struct halfbyte_error *error);
 
 // Returns the launch shape of `count` work items along x, for kernels whose work items do not synchronise.
@@ -265,7 +265,7 @@ void halfbyte_module_free(struct halfbyte_module *module);
 // Returns the number of kernels in a module, or 0 for null.
 //
 // The caller promises:
-// As halfbyte_module_free.
+// `module` is null, or a valid handle that has not been freed.
 size_t halfbyte_module_kernels(const struct halfbyte_module *module);
 
 // Compiles all kernels of a module for the target "halu", "vp1" or "ptx". `sm` is the SM version
@@ -345,7 +345,8 @@ enum halfbyte_status halfbyte_options_set_print(struct halfbyte_options *options
 // Sets the callback for warnings about launches. Null means output to standard error.
 //
 // The caller promises:
-// As halfbyte_options_set_print.
+// `options` is a valid handle that has not been freed. `warn` may be called with `user` from every thread that
+// launches with the options.
 enum halfbyte_status halfbyte_options_set_warn(struct halfbyte_options *options, halfbyte_print warn, void *user);
 
 // Sets the token that cancels all calls with these options. Null removes the token. The token may be freed before the
@@ -368,7 +369,7 @@ void halfbyte_cancel_request(const struct halfbyte_cancel *cancel);
 // Frees a token. Options that still have the token remain valid.
 //
 // The caller promises:
-// As halfbyte_cancel_request.
+// `cancel` is null, or a valid handle that has not been freed.
 void halfbyte_cancel_free(struct halfbyte_cancel *cancel);
 
 // Loads an object file. Any bytes may be passed, because the library checks the contents.
@@ -402,7 +403,7 @@ size_t halfbyte_program_kernels(const struct halfbyte_program *program);
 // kernel. The string lives as long as the program.
 //
 // The caller promises:
-// As halfbyte_program_kernels.
+// `program` is null, or a valid handle that has not been freed.
 const char *halfbyte_program_kernel(const struct halfbyte_program *program, size_t number);
 
 // Launches the kernel with the given name. The arguments are in the order of its parameters. If a launch fails after
@@ -425,7 +426,7 @@ enum halfbyte_status halfbyte_program_launch(const struct halfbyte_program *prog
 // Frees a program.
 //
 // The caller promises:
-// As halfbyte_program_kernels.
+// `program` is null, or a valid handle that has not been freed.
 void halfbyte_program_free(struct halfbyte_program *program);
 
 // Parses a PTX text for direct execution. An error in one kernel does not affect the other

@@ -102,9 +102,9 @@ impl Error {
         Error::new(Status::Load, error.to_string())
     }
 
-    /// Creates an error from an error of a launch. `source` is the file name and the text of the
-    /// kernel, from which the message quotes a line, with the parsed text if it is PTX. `on` names
-    /// the target and the engine.
+    /// Creates an error from a launch error. `source` holds the file name and the text of the
+    /// kernel and, for PTX, the parsed text. The message quotes a line of the text. `on` names the
+    /// target and the engine.
     pub fn of_launch(error: &LaunchError, source: Option<(&str, &str, Option<&ParsedFile>)>, on: &str) -> Error {
         let status = match error {
             LaunchError::Trap(trap) if matches!(trap.kind, TrapKind::Budget { .. }) => Status::Limit,
@@ -152,7 +152,7 @@ pub unsafe extern "C" fn halfbyte_error_status(error: *const Error) -> Status {
 /// message of the first. The string lives as long as the error.
 ///
 /// # Safety
-/// As halfbyte_error_status.
+/// `error` is null, or a valid handle that has not been freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_error_message(error: *const Error) -> *const c_char {
     // SAFETY: the caller upholds this function's contract.
@@ -163,7 +163,7 @@ pub unsafe extern "C" fn halfbyte_error_message(error: *const Error) -> *const c
 /// line. The string lives as long as the error.
 ///
 /// # Safety
-/// As halfbyte_error_status.
+/// `error` is null, or a valid handle that has not been freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_error_display(error: *const Error) -> *const c_char {
     // SAFETY: the caller upholds this function's contract.
@@ -174,7 +174,7 @@ pub unsafe extern "C" fn halfbyte_error_display(error: *const Error) -> *const c
 /// string. The string lives as long as the error.
 ///
 /// # Safety
-/// As halfbyte_error_status.
+/// `error` is null, or a valid handle that has not been freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_error_file(error: *const Error) -> *const c_char {
     // SAFETY: the caller upholds this function's contract.
@@ -184,7 +184,7 @@ pub unsafe extern "C" fn halfbyte_error_file(error: *const Error) -> *const c_ch
 /// Returns the line of the error, counted from 1, or 0 if the error has no position.
 ///
 /// # Safety
-/// As halfbyte_error_status.
+/// `error` is null, or a valid handle that has not been freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_error_line(error: *const Error) -> u32 {
     // SAFETY: the caller upholds this function's contract.
@@ -194,7 +194,7 @@ pub unsafe extern "C" fn halfbyte_error_line(error: *const Error) -> u32 {
 /// Returns the column of the error in characters, counted from 1, or 0 if the error has no position.
 ///
 /// # Safety
-/// As halfbyte_error_status.
+/// `error` is null, or a valid handle that has not been freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_error_column(error: *const Error) -> u32 {
     // SAFETY: the caller upholds this function's contract.
@@ -204,7 +204,7 @@ pub unsafe extern "C" fn halfbyte_error_column(error: *const Error) -> u32 {
 /// Frees an error.
 ///
 /// # Safety
-/// As halfbyte_error_status.
+/// `error` is null, or a valid handle that has not been freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_error_free(error: *mut Error) {
     // SAFETY: the caller upholds this function's contract.

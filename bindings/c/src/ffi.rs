@@ -103,7 +103,8 @@ pub unsafe fn slice<'a, T>(pointer: *const T, count: usize, name: &str) -> Resul
     if count == 0 {
         return Ok(&[]);
     }
-    // SAFETY: `check` has excluded null and lengths beyond memory; the rest is the caller's contract.
+    // SAFETY: `check` has excluded null and lengths beyond memory. The caller upholds all other
+    // requirements.
     Ok(unsafe { std::slice::from_raw_parts(pointer, count) })
 }
 
@@ -116,7 +117,8 @@ pub unsafe fn slice_mut<'a, T>(pointer: *mut T, count: usize, name: &str) -> Res
     if count == 0 {
         return Ok(&mut []);
     }
-    // SAFETY: as in `slice`.
+    // SAFETY: `check` has excluded null and lengths beyond memory. The caller upholds all other
+    // requirements.
     Ok(unsafe { std::slice::from_raw_parts_mut(pointer, count) })
 }
 

@@ -151,8 +151,8 @@ fn check_apart(args: &[Arg]) -> Result<(), Error> {
         })
         .collect();
     places.sort_unstable();
-    // The greatest end address so far, with the number of its argument: among all arguments, and
-    // among the written ones.
+    // Each pair holds the greatest end address so far, and the number of its argument. `all` covers
+    // all arguments, and `written` covers only the written arguments.
     let (mut all, mut written) = ((0, 0), (0, 0));
     for (start, end, number, is_written) in places {
         let (reached, other) = if is_written { all } else { written };

@@ -21,8 +21,8 @@ use std::ffi::{CStr, c_char};
 /// library. A library supports all programs that were compiled with a header of the same version.
 pub const HALFBYTE_ABI_VERSION: u32 = 1;
 
-/// Length that stands for a text that ends before its first zero byte. `cbindgen.toml` defines the constant for C.
-/// cbindgen:ignore
+/// Length of a text that ends before its first zero byte. `cbindgen.toml` defines the constant for
+/// C. cbindgen:ignore
 pub const HALFBYTE_TO_NUL: usize = usize::MAX;
 
 /// Returns the version of the library's interface, to be compared with HALFBYTE_ABI_VERSION.

@@ -84,7 +84,7 @@ pub unsafe extern "C" fn halfbyte_module_free(module: *mut Module) {
 /// Returns the number of kernels in a module, or 0 for null.
 ///
 /// # Safety
-/// As halfbyte_module_free.
+/// `module` is null, or a valid handle that has not been freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_module_kernels(module: *const Module) -> usize {
     // SAFETY: the caller upholds this function's contract.

@@ -73,11 +73,11 @@ struct PrintTo {
 // SAFETY: the contract of halfbyte_options_set_print permits calls from any thread. Only the thread
 // that launches the kernel calls the callback.
 unsafe impl Send for PrintTo {}
-// SAFETY: as for `Send`.
+// SAFETY: the contract of halfbyte_options_set_print permits calls from any thread.
 unsafe impl Sync for PrintTo {}
 
 impl PrintTo {
-    /// Standard error.
+    /// Output to standard error, without a callback.
     const STDERR: PrintTo = PrintTo { print: None, user: std::ptr::null_mut() };
 
     /// Passes a text to the callback. A text that contains zero bytes is passed in several pieces.
@@ -142,7 +142,8 @@ impl Options {
         what(Some(Print(&move |text: &str| print.print(text))))
     }
 
-    /// Passes a warning to its receiver.
+    /// Passes a report of warnings to the callback for warnings, or writes it to standard error
+    /// without a callback.
     pub(crate) fn warn(&self, report: &Report) {
         self.warn.print(&format!("{report}\n"));
     }
@@ -294,7 +295,8 @@ pub unsafe extern "C" fn halfbyte_options_set_print(
 /// Sets the callback for warnings about launches. Null means output to standard error.
 ///
 /// # Safety
-/// As halfbyte_options_set_print.
+/// `options` is a valid handle that has not been freed. `warn` may be called with `user` from every thread that
+/// launches with the options.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_options_set_warn(options: *mut Options, warn: PrintFn, user: *mut c_void) -> Status {
     let set = || {
@@ -345,7 +347,7 @@ pub unsafe extern "C" fn halfbyte_cancel_request(cancel: *const Cancel) {
 /// Frees a token. Options that still have the token remain valid.
 ///
 /// # Safety
-/// As halfbyte_cancel_request.
+/// `cancel` is null, or a valid handle that has not been freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_cancel_free(cancel: *mut Cancel) {
     // SAFETY: the caller upholds this function's contract.

@@ -109,7 +109,7 @@ pub unsafe extern "C" fn halfbyte_program_kernels(program: *const Program) -> us
 /// kernel. The string lives as long as the program.
 ///
 /// # Safety
-/// As halfbyte_program_kernels.
+/// `program` is null, or a valid handle that has not been freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_program_kernel(program: *const Program, number: usize) -> *const c_char {
     // SAFETY: the caller upholds this function's contract.
@@ -151,7 +151,7 @@ pub unsafe extern "C" fn halfbyte_program_launch(
 /// Frees a program.
 ///
 /// # Safety
-/// As halfbyte_program_kernels.
+/// `program` is null, or a valid handle that has not been freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_program_free(program: *mut Program) {
     // SAFETY: the caller upholds this function's contract.

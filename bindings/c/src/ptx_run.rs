@@ -41,7 +41,7 @@ struct Bounds {
 
 // SAFETY: the contract of halfbyte_ptx_set_bounds permits calls from every thread.
 unsafe impl Send for Bounds {}
-// SAFETY: as for `Send`.
+// SAFETY: the contract of halfbyte_ptx_set_bounds permits calls from every thread.
 unsafe impl Sync for Bounds {}
 
 impl Bounds {
@@ -60,7 +60,7 @@ thread_local! {
     static LAST: RefCell<Option<Box<Error>>> = const { RefCell::new(None) };
 }
 
-/// Lock on the process-wide state. It is never held while a text is parsed or a kernel runs.
+/// Lock on the process-wide state. No lock is held while a text is parsed or a kernel runs.
 struct Locked(MutexGuard<'static, Option<State>>);
 
 impl Locked {

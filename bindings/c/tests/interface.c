@@ -197,7 +197,8 @@ static void *cancel(void *token) {
     return NULL;
 }
 
-// Stores of the same value by the same instruction are a warning, or an error of a strict race check.
+// Tests that two stores of the same value by the same instruction give a warning, and an error in a
+// strict race check.
 static void warns_of_same_values(void) {
     char *text = ptx_of(STORES), warning[64] = "";
     halfbyte_error *error = NULL;

@@ -37,7 +37,7 @@ def _missing(what: str, package: str, error: BaseException) -> MissingPackage:
     return made
 
 
-# The types of Triton arguments.
+# Triton's names of the element types, keyed by the names of dtypes.
 
 _TRITON_TYPES = {
     "float16": "fp16",
@@ -86,8 +86,8 @@ class TritonKernel:
         kernel, shared = self._compile(values)
         constants = self._constants()
         given: List[Any] = [value for name, value in values.items() if name not in constants]
-        # Triton adds pointers to its own scratch memory. These kernels do not use it, so the
-        # pointers are null.
+        # Triton appends parameters for pointers to its own scratch memory. The kernels do not use
+        # this memory, so the pointers are null.
         given += [0] * (len(kernel.params) - len(given))
         if callable(grid):
             grid = grid(values)
@@ -188,7 +188,7 @@ def triton(fn: Any, *, sm: _Sm = 80, num_warps: int = 4, races: _Races = False, 
     return TritonKernel(fn, sm, num_warps, races, **options)
 
 
-# Numba.
+# Kernels that Numba compiles.
 
 
 class NumbaKernel:
@@ -267,7 +267,7 @@ def _only(module: Module) -> Kernel:
     return next(iter(module.values()))
 
 
-# CUDA C++.
+# Kernels in CUDA C++, which NVRTC compiles.
 
 
 def cuda(

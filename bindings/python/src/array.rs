@@ -70,8 +70,8 @@ impl<'py> Array<'py> {
     fn by_interface(object: &Bound<'py, PyAny>) -> PyResult<Option<Array<'py>>> {
         // Numbers and strings lack the attribute `__array_struct__`. `getattr_opt` avoids the cost of an exception.
         let Some(capsule) = object.getattr_opt(intern!(object.py(), "__array_struct__"))? else { return Ok(None) };
-        // SAFETY: such capsules have no name, so that the name is null. For any other object the
-        // result is null, with an exception set.
+        // SAFETY: a capsule of `__array_struct__` has no name, so the name is null. For any other
+        // object the result is null, with an exception set.
         let found = unsafe { ffi::PyCapsule_GetPointer(capsule.as_ptr(), ptr::null()) };
         let Some(found) = NonNull::new(found.cast::<Interface>()) else { return Err(PyErr::fetch(object.py())) };
         // SAFETY: `__array_struct__` is a capsule with this structure, which lives as long as the capsule.
@@ -121,7 +121,8 @@ impl<'py> Array<'py> {
         }
     }
 
-    /// Returns the name of a dtype that another package defines, such as `bfloat16`.
+    /// Returns the name that the array's dtype gives itself, if any. For a dtype of another package
+    /// this is a name such as `bfloat16`.
     fn own_dtype_name(&self) -> Option<String> {
         let py = self.object.py();
         let name = self.object.getattr(intern!(py, "dtype")).and_then(|dtype| dtype.getattr(intern!(py, "name")));
@@ -176,7 +177,7 @@ impl<'py> Array<'py> {
     /// Returns the bits of an array of at most 16 bytes, such as a NumPy scalar.
     pub(crate) fn bits(&self) -> u128 {
         let memory = Memory::new(self.data, self.bytes.min(16), false);
-        // SAFETY: as in `contents`.
+        // SAFETY: Python keeps the array alive, and the GIL is held while the slice is in use.
         unsafe { memory.read() }.iter().rev().fold(0, |bits, &byte| bits << 8 | u128::from(byte))
     }
 

@@ -242,8 +242,9 @@ impl Default for BoundArguments<'_> {
 }
 
 impl<'py> BoundArguments<'py> {
-    /// Returns the array of an argument. If the memory of the argument is not in this process, the
-    /// array is a copy that is written back after the launch.
+    /// Returns the array of an argument, or `None` if the argument is not an array. If the
+    /// argument's memory is not in this process, the array is a copy that is written back after the
+    /// launch.
     pub(crate) fn array(&mut self, object: &Bound<'py, PyAny>) -> PyResult<Option<Array<'py>>> {
         let (array, after) = Array::of_any(object)?;
         self.after.extend(after);
@@ -262,7 +263,8 @@ impl<'py> BoundArguments<'py> {
         Array::of(&packed)?.ok_or_else(none)
     }
 
-    /// Describes a parameter with its array, for a message.
+    /// Describes a parameter with its array, for a message. Returns `None` for a parameter without
+    /// an array.
     fn described(&self, signature: &Signature, number: usize) -> Option<String> {
         let (_, array) = self.arrays.iter().find(|(of, _)| *of == number)?;
         let param = signature.params.get(number)?;

@@ -215,7 +215,8 @@ impl Compiled {
 #[pyclass(frozen, module = "halfbyte")]
 pub(crate) struct Program {
     program: runtime::Program,
-    /// The program for launches along several axes, if such launches need different code. It is compiled on first use.
+    /// The program for launches along several axes, if such launches need different code. The
+    /// program is compiled on first use.
     several_axes: Mutex<Option<Arc<runtime::Program>>>,
     origin: Arc<Origin>,
     engine: Option<EngineName>,

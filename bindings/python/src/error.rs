@@ -128,7 +128,7 @@ pub(crate) struct Launched<'a> {
     pub given: &'a dyn Fn(usize, &str) -> Option<String>,
 }
 
-/// Describes no parameter. For launches whose arguments are not known.
+/// Returns `None` for every parameter. Used for launches whose arguments are not known.
 pub(crate) fn nothing_given(_: usize, _: &str) -> Option<String> {
     None
 }
@@ -153,7 +153,8 @@ impl<'a> Launched<'a> {
         self.completed(launch_diagnostic(error, lines, Span::default(), &self.on), lines)
     }
 
-    /// Returns a diagnostic with the names of the signature, and with source locations.
+    /// Replaces the names in a diagnostic by the names for messages, and adds the source locations
+    /// of PTX lines.
     fn completed(&self, mut diagnostic: Diagnostic, lines: &Lines<'_>) -> Diagnostic {
         diagnostic.message = self.relabelled(&diagnostic.message);
         for note in &mut diagnostic.notes {
@@ -176,14 +177,14 @@ impl<'a> Launched<'a> {
         }
     }
 
-    /// Issues a warning about a race that is no error, which a launch of PTX has found.
+    /// Issues a Python warning about a same-value race that a launch of PTX has found.
     pub(crate) fn warn_of_trap(&self, py: Python<'_>, race: &Trap) -> PyResult<()> {
         let lines = Lines::new(self.text);
         let diagnostic = self.completed(race_warning(race, &lines, &self.on), &lines);
         self.warn(py, self.trap(py, race, diagnostic.clone()), diagnostic)
     }
 
-    /// Issues a warning about a race that is no error, which the evaluator has found.
+    /// Issues a Python warning about a same-value race that the evaluator has found.
     pub(crate) fn warn_of_race(&self, py: Python<'_>, race: &eval::Race, kernel: &Kernel) -> PyResult<()> {
         let diagnostic = self.completed(race_diagnostic(race, kernel, &self.shape), &Lines::new(self.text));
         self.warn(py, self.fault(py, &Fault::Race(race.clone()), kernel), diagnostic)

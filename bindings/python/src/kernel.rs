@@ -68,7 +68,7 @@ pub(crate) struct Kernel {
     programs: Mutex<Vec<(Target, bool, Arc<runtime::Program>)>>,
 }
 
-/// The source that a kernel comes from.
+/// The origin of a kernel: IR, PTX text, or an object file.
 #[derive(Clone)]
 pub(crate) enum KernelOrigin {
     /// A kernel of the IR, given by its index in a module.

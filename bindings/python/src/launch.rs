@@ -113,8 +113,8 @@ impl Launch {
         }
     }
 
-    /// Returns the engine for machine code of a target: the engine that the call names. If the call
-    /// names none, native code if the target supports it, otherwise the interpreter.
+    /// Returns the engine that the call names. If the call names no engine, returns native code if
+    /// the target supports it, otherwise the interpreter.
     pub(crate) fn engine_for(&self, target: Target) -> Engine {
         let engine = self.engine();
         if self.engine.is_none() && !TARGETS.runs(engine, target) { Engine::Interp } else { engine }

@@ -21,7 +21,8 @@ pub(crate) struct Memory {
 // SAFETY: an address may be sent to another thread. Code that creates slices from it ensures that
 // the accesses are valid.
 unsafe impl Send for Memory {}
-// SAFETY: as for `Send`.
+// SAFETY: an address may be shared with other threads. Code that creates slices from it ensures
+// that the accesses are valid.
 unsafe impl Sync for Memory {}
 
 impl Memory {
@@ -61,7 +62,8 @@ impl Memory {
         if self.bytes == 0 {
             return &[];
         }
-        // SAFETY: the array has this many bytes at its address; the rest is the caller's contract.
+        // SAFETY: the array has this many bytes at its address. The caller upholds all other
+        // requirements.
         unsafe { slice::from_raw_parts(self.data, self.bytes) }
     }
 
@@ -73,7 +75,8 @@ impl Memory {
         if self.bytes == 0 {
             return &mut [];
         }
-        // SAFETY: as in `read`.
+        // SAFETY: the array has this many bytes at its address. The caller upholds all other
+        // requirements.
         unsafe { slice::from_raw_parts_mut(self.data, self.bytes) }
     }
 }

@@ -297,7 +297,7 @@ impl PtxKernel {
             (place, _) => *place,
         });
         let places = places.collect();
-        // SAFETY: `given` outlives the launch, and `places` are of its memory.
+        // SAFETY: `given` outlives the launch, and `places` belong to it.
         let mut args = unsafe { arguments(&values, &places) };
         let run = Run::new(kernel, launch, races);
         let engine = target.map(|target| launch.engine_for(target));

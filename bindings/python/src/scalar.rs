@@ -130,8 +130,7 @@ pub(crate) fn float(value: &Bound<'_, PyAny>, bytes: u32, what: &dyn Fn() -> Str
 fn half(value: &Bound<'_, PyAny>, format: Format, what: &dyn Fn() -> String) -> PyResult<u128> {
     let number = number(value, what)?;
     let single = number as f32;
-    // This path is faster. It is taken for numbers that `f32` represents exactly; any other number
-    // would be rounded twice.
+    // Fast path for numbers that `f32` represents exactly. Any other number would be rounded twice.
     if f64::from(single) == number && single.is_finite() {
         let bits = format.narrow(single.to_bits(), Rounding::Nearest);
         let is_finite = f32::from_bits(format.widen(bits)).is_finite();

@@ -58,7 +58,7 @@ def test_the_gil_is_released_while_running(loop, target, engine, threads):
         counted += 1
         time.sleep(0.001)
     thread.join()
-    # If the launch held the GIL, the other thread could not count.
+    # If the launch held the GIL, the counting thread could not count.
     assert counted > 20
 
 
