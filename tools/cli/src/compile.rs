@@ -177,7 +177,8 @@ impl Compile {
         }
     }
 
-    /// Returns the number of threads. It is one if kernels are printed after steps, so that they are printed in order.
+    /// Returns the number of threads. The number is one if kernels are printed after steps, because
+    /// the printed kernels must be in order.
     fn threads(&self) -> NonZero<usize> {
         if self.print_after_all || !self.print_after.is_empty() {
             return NonZero::<usize>::MIN;

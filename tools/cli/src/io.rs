@@ -89,8 +89,9 @@ pub(super) struct KernelFile {
 }
 
 impl KernelFile {
-    /// Reads the file. Fails if the file has more than `most` bytes. A file that was found in a folder must be a
-    /// regular file in that folder, also after links are followed, because the user did not name it.
+    /// Reads the file. Fails if the file has more than `most` bytes. If the file was found in a
+    /// folder, the user did not name it. Therefore the file must be a regular file in that folder,
+    /// also after links are followed.
     pub(super) fn read(&self, most: u64) -> Result<Input, Failure> {
         let Some(folder) = &self.folder else { return Input::read_at_most(&self.path, most) };
         let name = name_of(&self.path);
@@ -179,7 +180,8 @@ fn is_same_file(a: &Path, b: &Path) -> bool {
     a.is_file() && a == b
 }
 
-/// Returns `true` if the output goes to standard output: the path is `-` or there is none.
+/// Returns `true` if the output is written to standard output: the path is `-`, or no path is
+/// given.
 pub(super) fn to_stdout(path: Option<&Path>) -> bool {
     path.is_none_or(|path| path == Path::new("-"))
 }

@@ -130,8 +130,8 @@ impl Isa {
         }
     }
 
-    /// Returns the message for an unknown mnemonic. It suggests a similar mnemonic, preferably from
-    /// the requested instruction set.
+    /// Returns the message for an unknown mnemonic. The message suggests a similar mnemonic,
+    /// preferably from the requested instruction set.
     fn unknown(&self, written: &str) -> String {
         let here = self.target.map_or(String::new(), |target| format!(" of {}", target.name()));
         let there = Instructions::ALL.into_iter().filter(|set| Some(*set) != self.target);

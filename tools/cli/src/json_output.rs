@@ -14,8 +14,8 @@ use super::io::write;
 use super::json::Members;
 use super::{Done, Failure, Message};
 
-/// Version number in all JSON objects. It increases if a member is removed or its meaning changes,
-/// but not if a member is added.
+/// Version number in all JSON objects. The number increases if a member is removed or its meaning
+/// changes, but not if a member is added.
 const VERSION: u64 = 1;
 
 /// Builder of the JSON object of a command.

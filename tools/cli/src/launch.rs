@@ -157,7 +157,7 @@ impl Launch {
             let asked = members.map_err(Failure::arguments).and_then(|mut members| {
                 let mut room = ArgumentBudget::of_launch();
                 let then = members.remove("then");
-                // The input comes from the user, so a launch may read any regular file.
+                // The user names the input of `launch`, so a launch may read any regular file.
                 let files = Loader::regular(Path::new("")).watched(watchdog);
                 Ok((request(members, self.sm, &files, &mut room)?, then, room))
             });
@@ -207,7 +207,7 @@ fn described(failure: &Failure) -> Members {
     error
 }
 
-/// Returns the members that say where an access is.
+/// Returns the JSON members `line`, `item` and `source` of an access.
 fn place(line: Option<u32>, item: Option<Item>, source: Option<&str>) -> Members {
     let members =
         [("line", line.map(Value::from)), ("item", item.map(|item| json!(item))), ("source", source.map(Value::from))];

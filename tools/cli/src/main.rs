@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 
-/// The compiler makes many small allocations. This allocator is faster for them than the allocator of the system.
+/// The memory allocator. The compiler makes many small allocations, for which mimalloc is faster
+/// than the allocator of the system.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

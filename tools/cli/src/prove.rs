@@ -120,7 +120,7 @@ impl Prove {
         answer.finish(done)
     }
 
-    /// Returns the error for filters that match no subject. It suggests a similar name of a
+    /// Returns the error for filters that match no subject. The error suggests a similar name of a
     /// subject, or a part of a name between `::`.
     fn unknown(&self, effort: Effort) -> Failure {
         let all = subjects(effort);

@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use halfbyte::launch::RaceCheck;
 
-/// Value of the option `--races`. The option may also be given without a value.
+/// Optional value of the option `--races`.
 #[derive(Clone, Copy, ValueEnum)]
 pub(super) enum Strictness {
     /// Two stores of the same value by the same instruction are an error instead of a warning

@@ -25,7 +25,7 @@ use super::output::{say, summarise};
 use super::routes::Comparison;
 use super::{Done, EngineName, Failure, Message, SmArgs, interrupt, silence_panics};
 
-/// The way in which random kernels are executed.
+/// Engine or native object by which random kernels are executed.
 #[derive(Clone, Copy)]
 enum Runner {
     Engine(EngineName),

@@ -167,7 +167,7 @@ struct Watched<'a> {
     engine: Option<EngineName>,
 }
 
-/// The way in which a process ended.
+/// Reason for the end of a process.
 #[derive(PartialEq, Eq)]
 enum ProcessEnd {
     /// The process exited by itself.

@@ -54,7 +54,7 @@ fn source(page: &str) -> Vec<(u32, String, String)> {
 }
 
 /// Each statement in the kernel language has the source positions of its own ops, also in loops and
-/// functions. Its indentation is kept.
+/// functions. The page preserves the indentation of the statement.
 #[test]
 fn language_statements_have_their_source_positions() {
     let page = shown(LANGUAGE).unwrap();

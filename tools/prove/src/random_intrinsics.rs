@@ -13,11 +13,11 @@ use halfbyte_isa::ptx::{self, template};
 use halfbyte_isa::row::{OperandRole, RegFile};
 use halfbyte_isa::vp1;
 
-/// First number of the registers that stand for operands of a HALU instruction. All numbers have
+/// First number of the registers that represent operands of a HALU instruction. All numbers have
 /// three digits, so no register's name is a prefix of another name.
 const FIRST: u64 = 100;
 
-/// First number of the registers that stand for operands of a VP1 instruction. All numbers have two
+/// First number of the registers that represent operands of a VP1 instruction. All numbers have two
 /// digits, so no register's name is a prefix of another name.
 const FIRST_OF_VP1: u64 = 12;
 
@@ -25,8 +25,8 @@ const FIRST_OF_VP1: u64 = 12;
 const WORDS: [Type; 8] =
     [Type::I32, Type::F16X2, Type::BF16X2, Type::I8X4, Type::I16X2, Type::F32, Type::F16, Type::I8];
 
-/// Returns a random HALU instruction. Its register operands are values, or in a few cases the zero
-/// register or the true predicate.
+/// Returns a random HALU instruction. The register operands of the instruction are values, or in a
+/// few cases the zero register or the true predicate.
 pub fn halu_intrinsic(random: &mut Random) -> Option<Drawn> {
     let &opcode = Opcode::ALL.get(random.below(Opcode::ALL.len()))?;
     let mut inst = Inst::random(opcode, &mut || random.bits());

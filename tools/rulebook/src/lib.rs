@@ -1,19 +1,21 @@
-//! Compiler of rule files for build scripts. It generates the ISLE declarations of the IR, the compiled rules, and a
-//! table of the rules.
+//! Compiler of rule files for build scripts. The rule compiler generates the ISLE declarations of
+//! the IR, the compiled rules, and a table of the rules.
 //!
-//! A rule file is ISLE in which every rule has a name. The checks of a rule are comments above the rule:
+//! A rule file is ISLE in which every rule has a name. The checks of a rule are comments above the
+//! rule:
 //!
 //! ```text
 //! ;; check [t: f16x2 bf16x2] [r: "" .rz] (%a: $t, %b: $t): %r = fadd$r.$t %a, %b
 //! (rule fadd_rr (lower (Fadd (half ty) flags a b)) ...)
 //! ```
 //!
-//! A check is a kernel that the rule matches, from which tests are generated. `[name: values]` is a variable, and the
-//! check stands for one kernel per combination of values. The inputs are in parentheses. The instructions of the body
-//! follow, separated by `;`. The last instruction computes the result.
+//! A check is a kernel that the rule matches, from which tests are generated. `[name: values]` is a
+//! variable, and the check represents one kernel per combination of values. The inputs are in
+//! parentheses. The instructions of the body follow, separated by `;`. The last instruction
+//! computes the result.
 //!
-//! If a term is declared but has no rules, no extractor and no external definition, it is a constructor in Rust: a
-//! method with the term's name.
+//! If a term is declared but has no rules, no extractor and no external definition, it is a
+//! constructor in Rust: a method with the term's name.
 
 mod book;
 mod declare;

@@ -1,5 +1,6 @@
 //! Rule patterns and guards as data. Code that evaluates a pattern step by step calls the terms by
-//! number, through one generated `match`. So it calls the same methods as the compiled rules.
+//! number, through one generated `match`. Therefore this code calls the same methods as the
+//! compiled rules.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
@@ -18,7 +19,7 @@ const DISPLAYED_TYPES: [&str; 13] =
 /// The declarations of the rule files.
 #[derive(Default)]
 struct Declared {
-    /// Parameter types and result type of each term, and whether the term is partial.
+    /// Parameter types and result type of each term. The flag is `true` if the term is partial.
     terms: HashMap<String, (Vec<String>, String, bool)>,
     /// For each external extractor, the name of its method and `true` if the extractor is infallible.
     extractors: HashMap<String, (String, bool)>,

@@ -78,8 +78,9 @@ pub struct CheckedKernel {
     pub place: Span,
     /// The errors with which the kernel was refused; empty if the kernel was parsed and imported.
     pub refused: Vec<Diagnostic>,
-    /// `true` if the kernel was parsed but not imported, and no run line names a target that needs the import. `refused`
-    /// then holds the reasons. Such a kernel is only executed directly, and counts as read.
+    /// `true` if the kernel was parsed but not imported, and no run line names a target that needs
+    /// the import. `refused` then holds the reasons. A kernel that was not imported is only
+    /// executed directly, and counts as read.
     pub only_direct: bool,
     /// `true` if refuse lines expect all errors of the kernel.
     pub as_expected: bool,
@@ -319,7 +320,8 @@ fn indices<N: std::hash::Hash + Eq>(names: impl Iterator<Item = N>) -> HashMap<N
     indices
 }
 
-/// Target under which the direct execution of PTX is reported. Its SM version has no effect.
+/// Target under which the direct execution of PTX is reported. The SM version of this target has no
+/// effect.
 const TEXT: Target = halfbyte::ptx(Sm::DEFAULT);
 
 struct Checker<'a> {

@@ -193,7 +193,7 @@ fn almost(comment: &str) -> Option<&'static str> {
     is_meant.then_some(meant)
 }
 
-/// Name that stands for every target in a run line.
+/// Name that represents every target in a run line.
 const ALL: &str = "all";
 
 fn run_line(cursor: &mut Cursor<'_>, span: Span) -> Result<RunLine, Diagnostic> {

@@ -19,7 +19,8 @@ use crate::compare::compare;
 #[cfg(feature = "aot")]
 use crate::native_object::{LaunchResult, NativeKernel};
 
-/// The configuration of a trial: one kernel, compiled and executed in several ways.
+/// The configuration of a trial: the compiler options and the engines by which one kernel is
+/// compiled and executed.
 #[derive(Clone, Copy)]
 pub struct Trial<'a> {
     /// The compiler options; the kernel is compiled with each of them.
@@ -308,7 +309,7 @@ struct Reference<'a> {
 }
 
 /// Returns `true` if a kernel uses the bits of an address. Native code and GPUs use other addresses
-/// than the evaluator, so the results of such a kernel are not compared.
+/// than the evaluator, so the results of a kernel that uses address bits are not compared.
 pub fn reads_addresses(kernel: &Kernel) -> bool {
     let insts = kernel.layout.iter().filter_map(|&block| kernel.blocks.get(block)).flat_map(|block| &block.insts);
     insts.filter_map(|&inst| Some((inst, kernel.insts.get(inst)?))).any(|(inst, data)| {

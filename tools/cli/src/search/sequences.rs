@@ -110,8 +110,8 @@ pub(super) fn search(plan: Plan, mut watch: impl FnMut(usize)) -> Result<Option<
 }
 
 impl Search<'_> {
-    /// Returns a sequence of exactly `length` instructions, if there is one. Of several sequences,
-    /// the one with the first of the possible first steps is returned.
+    /// Returns a sequence of exactly `length` instructions, or `None` if no sequence is found. If
+    /// there are several, the result has the earliest first step in the order of `steps`.
     fn of_length(&self, length: usize, pool: &[Value], threads: usize) -> Option<Vec<Inst>> {
         if length == 1 {
             return self.last(pool, &[]);
@@ -311,8 +311,8 @@ fn choices<'a>(template: &'a Template, pool: &'a [Value]) -> impl Iterator<Item 
     })
 }
 
-/// Returns the LOP3 table that computes `target` from three rows of words, if there is one. Entries
-/// of the table that no bit determines are 0.
+/// Returns the LOP3 table that computes `target` from three rows of words, or `None` if no table
+/// does. Entries of the table that no bit determines are 0.
 fn table(words: [&Row<WIDTH>; 3], target: &Row<WIDTH>) -> Option<u8> {
     let mut set = [0; 8];
     let mut clear = [0; 8];

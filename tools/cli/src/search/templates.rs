@@ -1,4 +1,4 @@
-//! Templates: the instructions of which the search builds sequences.
+//! Templates: the instructions from which the search builds sequences.
 
 use halfbyte_isa::halu::domain::Lanes;
 use halfbyte_isa::ptx::row::OperandKind;

@@ -1,8 +1,10 @@
-//! Explanations of the code that the compiler generates for an op. An explanation contains the changes of the op by the
-//! passes, the rules that selected its instructions, and the machine code. It also lists the rules that nearly matched,
-//! each with the first pattern or guard that failed.
+//! Explanations of the code that the compiler generates for an op. An explanation contains the
+//! changes of the op by the passes, the rules that selected its instructions, and the machine code.
+//! An explanation also lists the rules that nearly matched, each with the first pattern or guard
+//! that failed.
 //!
-//! The compiler's own rule methods evaluate the patterns, so an explanation cannot differ from the compiled code.
+//! The compiler's own rule methods evaluate the patterns, so an explanation cannot differ from the
+//! compiled code.
 
 pub(crate) mod choices;
 mod explanation;

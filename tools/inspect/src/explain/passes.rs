@@ -11,7 +11,8 @@ use halfbyte_lower::{Observer, Pass, Pipeline};
 use super::place::named;
 use super::{Change, Missed, NearMiss, RuleAt};
 
-/// A parameter of a kernel or a block. It has no instruction, so it is tracked through the passes by its name.
+/// A parameter of a kernel or a block. Because a parameter has no instruction, the explanation
+/// tracks it through the passes by its name.
 pub(super) struct Parameter<'n> {
     /// The parameter's name, or `None` if the explanation is about an op.
     name: Option<&'n str>,

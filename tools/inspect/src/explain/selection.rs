@@ -109,7 +109,8 @@ impl<'k> Selected<'k> {
             for near in &selection.near {
                 let Some((rule, found)) = self.choices.near(selection, near) else { continue };
                 let is_own = matches!(near.at, Found::Inst(inst) if asked.contains(&inst));
-                // Of the rules for a user, only those are listed that would have merged an instruction in `asked`.
+                // A rule for a user is listed only if the rule would have merged an instruction in
+                // `asked`.
                 let looks_for = |inst: Inst| rule.looks_for(self.kernel.insts[inst].op);
                 let takes_in = match near.at {
                     Found::Inst(user) => self.used(user, asked).into_iter().any(looks_for),

@@ -103,8 +103,8 @@ pub(super) fn of_kernel(
 
     let by_number: HashMap<u32, (u32, Inst)> =
         (0..).zip(&insts).map(|(step, &inst)| (inst.as_u32() + 1, (step, inst))).collect();
-    // The line numbers in this code are step numbers. Its instructions correspond one to one to the
-    // lines that the page shows.
+    // The line numbers in this code are step numbers. Each instruction of the code corresponds to
+    // one line that the page shows.
     let numbered = code.ok().and_then(|mut code| code.expand().ok().map(|()| selected::of_code(&*code)));
     let numbered = numbered.filter(|numbered| numbered.len() == selected.len()).unwrap_or_default();
     let mut before = None;

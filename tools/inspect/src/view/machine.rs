@@ -186,7 +186,8 @@ fn halu_node(inst: &halu::Inst, place: Option<Origin>) -> Node {
     };
     for slot in inst.registers() {
         let first = inst.get(slot.field) as u8;
-        // A constant register such as RZ stands for all registers of an operand, so it adds no registers.
+        // A constant register such as RZ represents all registers of the operand, so the operand
+        // adds no registers.
         let span = if slot.file.constant().is_some_and(|(constant, _)| constant == first) { 0 } else { slot.span };
         (0..span).for_each(|part| touch(slot.file, first.saturating_add(part), slot.role));
     }

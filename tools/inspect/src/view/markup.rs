@@ -1,4 +1,4 @@
-//! Writer of HTML. All text from a kernel file goes through [`Html::text`], which escapes it.
+//! Writer of HTML. All text of a kernel file is written by [`Html::text`], which escapes it.
 
 use std::fmt::{Display, Write};
 

@@ -14,9 +14,10 @@ mod markup;
 mod slots;
 mod whole;
 
-// These modules are public only for tests, which call them with inputs that the compiler does not
-// produce. They are not part of the stable interface. The tests are `tests/lifetimes.rs`,
-// `tests/machine.rs`, `tests/registers.rs`, `tests/selected.rs` and `tests/source.rs`.
+// The following modules are public only for tests, which call them with inputs that the compiler
+// does not produce. The modules are not part of the stable interface. The tests are
+// `tests/lifetimes.rs`, `tests/machine.rs`, `tests/registers.rs`, `tests/selected.rs` and
+// `tests/source.rs`.
 #[doc(hidden)]
 pub mod lifetimes;
 #[doc(hidden)]

@@ -18,9 +18,9 @@ pub struct Origin {
     pub column: u32,
 }
 
-/// A set of at most `MOST_PLACES` source positions, in the order of the
-/// source. Without the limit, a value that many branches pass on would have all earlier positions,
-/// and the size of the page would grow with the square of the source.
+/// A set of at most `MOST_PLACES` source positions, in the order of the source. Without the limit,
+/// a value that many branches pass on would have the positions of all earlier values. The size of
+/// the page would then grow with the square of the source.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Origins(BTreeSet<Origin>);
 

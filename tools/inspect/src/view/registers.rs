@@ -55,7 +55,7 @@ pub struct Held {
 /// The uses and the live ranges of all registers.
 #[derive(Debug, Default)]
 pub struct Contents {
-    /// The uses of registers whose contents come from an earlier node.
+    /// The uses of registers that an earlier node has written.
     pub uses: Vec<Use>,
     /// The live ranges. The live ranges of each part of a register are in order.
     pub held: Vec<Held>,

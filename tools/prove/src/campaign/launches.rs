@@ -7,8 +7,8 @@ use halfbyte_ir::{Kernel, ParamKind};
 use halfbyte_ir::generate::{ROW, aliases, arguments};
 use halfbyte_testkit::trial::Launch;
 
-/// Item counts of the two launches of each kernel: small counts for the first launch, and counts
-/// around multiples of an engine's row (8 or 16 items) for the second.
+/// Item counts of the two launches of each kernel. The first launch has a small count. The count of
+/// the second launch is near a multiple of an engine's row (8 or 16 items).
 const ITEMS: [[u32; 8]; 2] = [[1, 2, 3, 4, 4, 5, 6, 8], [0, 9, 15, 16, 17, 24, 33, 40]];
 
 /// Grids and blocks of launches along several axes. Some are shorter along x than the items that an
@@ -44,7 +44,8 @@ pub fn launches(kernel: &Kernel, random: &mut Random) -> Vec<Launch> {
             && let ParamKind::Buffer { elem, .. } = param.kind
         {
             let bytes = elem.bytes() as usize;
-            // An alias into this buffer starts at an offset of less than `ROW` bytes, so the buffer keeps that many.
+            // An alias into this buffer starts at an offset of less than `ROW` bytes, so the buffer
+            // keeps at least `ROW` bytes.
             let least = if aliases.iter().any(|alias| alias.of == number) { ROW as usize } else { 0 };
             arg.truncate((random.below(arg.len() / bytes) * bytes).max(least));
         }

@@ -1,5 +1,6 @@
-//! Campaigns of random kernels. Each kernel is drawn from its number and compiled for every target. A target that
-//! accepts the kernel must agree with the evaluator: it must leave the same memory, or trap in the same way.
+//! Campaigns of random kernels. Each kernel is drawn from its number and compiled for every target.
+//! A target that accepts the kernel must agree with the evaluator: it must leave the same memory,
+//! or end with the same trap.
 //!
 //! The kernels depend only on the seed and their numbers, not on the shards or threads.
 

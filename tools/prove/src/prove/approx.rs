@@ -11,8 +11,9 @@ use super::{Counterexample, Effort, Reproduction, Subject};
 
 const PART: &str = "approx";
 
-/// Special `f32` operands. They include zeros, subnormals, the smallest and largest numbers, infinities, NaN, powers of
-/// two and multiples of a quarter turn. At others, a result overflows, underflows or becomes 1.
+/// Special `f32` operands: zeros, subnormals, the smallest and largest numbers, infinities, NaN,
+/// powers of two and multiples of a quarter turn. Some operands are limits at which a result
+/// overflows, underflows or becomes 1.
 const EDGES: [u32; 24] = [
     0x0000_0000,
     0x0000_0001,

@@ -159,8 +159,8 @@ impl Specification {
     }
 }
 
-/// Operands of an ordinary lane. Their sum, product and `fma` are not close to any f16 or bf16
-/// value, nor to the midpoint of two neighbouring values.
+/// Operands of an ordinary lane. The sum, the product and the `fma` of the operands are not close
+/// to any f16 or bf16 value, nor to the midpoint of two neighbouring values.
 const ORDINARY: [u16; 3] = [0x3F81, 0x3981, 0x3F81];
 
 /// Returns operands whose product is a half or the midpoint of two halves. The third operand, which

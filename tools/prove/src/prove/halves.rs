@@ -200,8 +200,8 @@ fn pairs(name: &str, specs: Vec<Spec>, effort: Effort) -> Subject {
     })
 }
 
-/// Checks each specification with every half in each of the three operand positions. The other two
-/// operands are special or random halves.
+/// Checks each specification with every half in each of the three operand positions. The operands
+/// at the two remaining positions are special or random halves.
 fn positions(name: &str, specs: Vec<Spec>, effort: Effort) -> Subject {
     const WORDS: usize = 8;
     Subject::new(PART, format!("{PART}::{name}"), (specs.len(), specs.len()), move |piece, random| {
@@ -224,7 +224,7 @@ fn positions(name: &str, specs: Vec<Spec>, effort: Effort) -> Subject {
 }
 
 /// Checks how an instruction treats one operand: lane selection, `abs`, `neg`, FTZ, SAT, RELU and
-/// the canonical NaN. The other operands are neutral elements such as 0 or 1.
+/// the canonical NaN. All further operands are neutral elements such as 0 or 1.
 fn one_operand(effort: Effort) -> Subject {
     let modes = |op| arithmetic(op).into_iter().filter(|spec| spec.rounding == ROUNDINGS[0]);
     let mut specs: Vec<Spec> = modes(Op::Add { wide: false }).chain(modes(Op::Mul)).chain(modes(Op::Fma)).collect();

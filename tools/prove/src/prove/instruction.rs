@@ -9,7 +9,8 @@ use halfbyte_isa::halu::{Inst, read_word};
 use super::oracle::Spec;
 use super::{Counterexample, Reproduction};
 
-/// An instruction under test. Its sources are R1, R2 and R3, or other locations in their place, and P0.
+/// An instruction under test. The sources of the instruction are R1, R2 and R3, or other locations
+/// in their place, and P0.
 pub(super) struct Instruction {
     text: String,
     /// The name of each source's register or constant; `None` for an immediate.

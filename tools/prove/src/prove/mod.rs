@@ -155,7 +155,7 @@ pub fn rule_book(book: &'static dyn RuleBook, effort: Effort) -> Vec<Subject> {
     rules::of_book(book, effort)
 }
 
-/// One of `n` equal parts of the work, written `k/n`.
+/// A shard: one of `n` equal parts of the work, written `k/n`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shard {
     index: usize,

@@ -205,7 +205,7 @@ fn prove(
         }
         last = launches;
     }
-    // That the rule was not applied is reported last, because a difference in the results says more.
+    // A rule that was not applied is reported last, because a difference in the results says more.
     if is_taken { Ok(run) } else { Err(wrong("the rule is not applied to its witness kernel".to_owned())) }
 }
 
@@ -308,8 +308,9 @@ impl TranslationCheck<'_> {
         self.wrong(found.reason, items, args)
     }
 
-    /// Creates a failure with a kernel file. Its run line names the targets that show the difference. If no target
-    /// shows it, the run line executes the rewritten kernel on the evaluator.
+    /// Creates a failure with a kernel file. The run line in the file names the targets that show
+    /// the difference. If no target shows the difference, the run line executes the rewritten
+    /// kernel on the evaluator.
     fn wrong(&self, reason: String, items: u32, args: &[Vec<u8>]) -> WitnessFailure {
         let targets: Vec<Target> = match self.after {
             After::Words(ref programs) => programs.iter().map(|&(target, _)| target).collect(),

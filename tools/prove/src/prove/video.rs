@@ -78,8 +78,8 @@ fn pieces(form: VideoForm, effort: Effort) -> usize {
 fn all_pairs(trial: &Trial, piece: usize, effort: Effort, random: &mut Random) -> Outcome {
     let lanes = trial.form.lanes();
     let (bits, count) = (lanes.bits(), lanes.count());
-    // All pairs of bytes are checked, in a full run in 16 different orders. Of the pairs of
-    // half-words, a sample checks only some.
+    // A sample checks all pairs of bytes once, and a full run checks them in 16 different orders. A
+    // sample checks only some pairs of half-words.
     let (pairs, rounds) = match lanes {
         Lanes::Four => (1u64 << 16, effort.choose(1, 16)),
         Lanes::Two => (effort.choose(1 << 16, (1u64 << 32) / pieces(trial.form, effort) as u64), 1),

@@ -20,8 +20,8 @@ const GATHER: u64 = 23;
 const UNIFORM: u64 = 24;
 /// Register of the loop counter.
 const COUNTER: u64 = 25;
-/// First register with the offset of an item's own bytes in a buffer. If each item has 2^`log`
-/// bytes, register `OWN + log` holds the offset.
+/// First of the registers that hold the offset of an item's own bytes in a buffer. If each item has
+/// 2^`log` bytes, register `ITEM_OFFSETS + log` holds the offset.
 const ITEM_OFFSETS: u64 = 26;
 /// First of four scratch registers for the computation of addresses.
 const SCRATCH: u64 = 36;
@@ -334,8 +334,8 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// Adds a base address for a buffer, and emits the instructions that compute the address. There
-    /// are many ways to compute it, of which one is drawn.
+    /// Adds a base address for a buffer, and emits instructions that compute the address. The
+    /// instructions are one of many random sequences that compute the same address.
     fn base(&mut self, buffer: Buffer) {
         let (ur, [low, high, other, more]) = (BASES + 2 * self.bases.len() as u64, [0, 1, 2, 3].map(|k| SCRATCH + k));
         if ur >= u64::from(URZ) - 1 {

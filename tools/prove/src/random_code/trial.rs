@@ -19,7 +19,8 @@ const STARTS: [[usize; 4]; 3] = [[0, 0, 0, 0], [0, 1, 2, 3], [3, 0, 1, 4]];
 /// A runner of random programs.
 #[derive(Debug)]
 pub struct Trial {
-    /// The pool from which the launches are called. It limits the number of threads of native code.
+    /// The pool from which the launches are called. The size of the pool limits the number of
+    /// threads of native code.
     pool: ThreadPool,
 }
 

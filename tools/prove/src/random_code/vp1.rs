@@ -226,8 +226,9 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// Returns a load or store through one of the four address registers that loops use. It has any width and may
-    /// increment the register. If `steps` is given, it increments each register only by that register's step.
+    /// Returns a load or store of any width, through one of the four address registers that loops
+    /// use. The access may increment the address register. If `steps` is given, the access
+    /// increments each register only by that register's step.
     fn access(&mut self, c: u64, steps: Option<&[i64; HOT_COUNT]>) -> Inst {
         use Opcode::*;
         let number = self.draws.below(HOT_COUNT);
@@ -376,8 +377,8 @@ impl Builder<'_, '_> {
                 Inst::new(opcode).with(f::DST, DUMP_STREAM as u64).with(f::IMM, step).with(f::CDST, UNUSED_FLAGS);
             self.line(&[store.with(f::SRC1, from as u64)]);
         }
-        // These stores cover the bytes of one group in the stored stream. The last store sets the
-        // flag that ends the loop over the groups.
+        // The following stores cover the bytes of one group in the stored stream. The last store
+        // sets the flag that ends the loop over the groups.
         let stores = group_bytes.div_ceil(ROW);
         for k in 0..stores {
             let c = if k + 1 == stores { 0 } else { UNUSED_FLAGS };

@@ -142,7 +142,8 @@ struct Writer {
     grid: u32,
     /// The size of the buffer `x` in bytes, which is a power of two.
     x_bytes: u32,
-    /// Statements at the start of the kernel. They initialise registers that a later statement may leave unwritten.
+    /// Statements at the start of the kernel, which initialise registers that a later statement may
+    /// leave unwritten.
     first: String,
     body: String,
     /// The number of declared registers of each kind: `h`, `r`, `d`, `f` and `p`.
@@ -486,7 +487,7 @@ impl Writer {
         }
     }
 
-    /// Returns an element index below `count`, as a constant or a 32-bit register. Its value is
+    /// Returns an element index below `count`, as a constant or a 32-bit register. The index is
     /// uniform, affine, strided, random or read from data.
     fn index(&mut self, count: u32) -> String {
         // The mask keeps the index below the largest power of two that is at most `count`.

@@ -27,7 +27,7 @@ pub use campaign::{Finding, Plan, Summary, run};
 pub use memory::draw as memory_kernel;
 pub use mutants::{launches_of, mutant};
 
-/// A route: one of the ways to execute a PTX text.
+/// A route: a form of execution of a PTX text, with an engine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Route {
     /// The form in which the kernel is executed.
@@ -124,9 +124,11 @@ impl Outcome {
         matches!(self, Outcome::Trapped(FailureKind::RaceGlobal | FailureKind::RaceShared, _))
     }
 
-    /// Returns `true` if the outcomes of two routes are compatible. If items interleave (`has_turns`), any two traps
-    /// are. If `is_space_unknown` is set, out-of-bounds traps in different address spaces are compatible: the trap
-    /// record of a native object does not name the space, and a generic address outside of all spaces has none.
+    /// Returns `true` if the outcomes of two routes are compatible. If items interleave
+    /// (`has_turns`), any two traps are compatible. If `is_space_unknown` is set, out-of-bounds
+    /// traps of the same item in different address spaces are compatible. The trap record of a
+    /// native object does not name the space, and a generic address outside of all spaces has no
+    /// space.
     fn agrees(&self, other: &Outcome, has_turns: bool, is_space_unknown: bool) -> bool {
         match (self, other) {
             (Outcome::Trapped(..), Outcome::Trapped(..)) if has_turns => true,
@@ -178,8 +180,8 @@ pub struct Disagreement {
 }
 
 impl Disagreement {
-    /// Returns `true` if the same route differs in the same way. Buffer numbers, byte offsets and
-    /// values may be different.
+    /// Returns `true` if both differences are of the same kind and on the same route. Buffer
+    /// numbers, byte offsets and values may be different.
     fn is_like(&self, other: &Disagreement) -> bool {
         let outline = |reason: &str| -> String { reason.chars().filter(|c| !c.is_ascii_hexdigit()).collect() };
         self.route == other.route && outline(&self.reason) == outline(&other.reason)

@@ -160,7 +160,7 @@ fn place<'a>(state: &'a mut State, file: &str, key: Option<&str>) -> Option<Loca
 enum LocationRef<'a> {
     Word(&'a mut u32),
     Half(&'a mut u16),
-    /// A vector register of 16 bytes. Its text begins with component 0.
+    /// A vector register of 16 bytes. In JSON, the text of the register begins with component 0.
     Bytes(&'a mut [u8; 16]),
     Lanes(&'a mut [i32; 16]),
     Number(&'a mut u32),

@@ -21,9 +21,10 @@ impl Checker<'_> {
     }
 
     /// Executes a launch directly on every engine, if the run line names PTX. The first engine must
-    /// give the results of the run line, and the others those of the first. `globals` holds the
-    /// variables of each engine, which launches change. Returns `None` if the first engine does not
-    /// complete the launch, or if the result depends on the order of the items.
+    /// give the results of the run line, and every further engine must give the results of the
+    /// first engine. `globals` holds the variables of each engine, which launches change. Returns
+    /// `None` if the first engine does not complete the launch, or if the result depends on the
+    /// order of the items.
     pub(super) fn launch_directly<'l>(
         &mut self,
         run: &RunLine,

@@ -184,7 +184,7 @@ fn array_on(kernel: &halfbyte_ir::Kernel, text: &str, line: u32) -> Option<halfb
 pub struct Failure {
     /// The kind.
     pub kind: FailureKind,
-    /// The message, with a remedy if there is one.
+    /// The message, followed by a suggested remedy, if any.
     pub message: String,
     /// The line number in the text, from 1.
     pub line: Option<u32>,

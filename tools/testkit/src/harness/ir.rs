@@ -214,8 +214,8 @@ impl Run<'_> {
         for (param, given) in params.iter().zip(self.given) {
             places.push(self.place(param, given, args)?);
         }
-        // Of the parameters that point into one argument, the first one with the lowest address
-        // holds the memory. The others become aliases of that parameter.
+        // If several parameters point into one argument, the first parameter with the lowest
+        // address holds the memory. All other parameters become aliases of that parameter.
         let first = |arg: usize| {
             let there =
                 places.iter().enumerate().filter_map(|(param, place)| place.map(|(of, offset)| (param, of, offset)));

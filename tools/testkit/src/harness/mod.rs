@@ -170,7 +170,7 @@ impl Request {
     }
 }
 
-/// Receiver of same-value races.
+/// Callback that receives same-value races.
 #[derive(Clone, Copy)]
 pub struct Warn<'a>(pub &'a (dyn Fn(Failure) + Sync));
 
@@ -195,12 +195,12 @@ pub struct LaunchOptions<'a> {
     pub may_alias: bool,
     /// The limits of the launch, and the token that cancels it.
     pub watchdog: Option<&'a Watchdog>,
-    /// A flag that is set if the kernel has an instruction that GPUs approximate. Its results on a
-    /// GPU may differ in the last bits.
+    /// A flag that is set if the kernel has an instruction that GPUs approximate. The results of
+    /// the kernel on a GPU may differ in the last bits.
     pub approximate: Option<&'a AtomicBool>,
     /// A callback that receives the `vprintf` output of directly executed PTX.
     pub print: Option<Print<'a>>,
-    /// A callback that receives the races that are no errors, after the launch.
+    /// A callback that receives the same-value races, after the launch.
     pub warn: Option<Warn<'a>>,
     /// The order in which the evaluator runs the items of a group.
     pub schedule: Schedule,
@@ -231,8 +231,8 @@ impl Request {
         self.language == Language::Ptx && ptx::is_read(self)
     }
 
-    /// Returns `true` if the imported kernel uses the bits of an address. Such a kernel gives other
-    /// results in a native object, whose buffers have other addresses.
+    /// Returns `true` if the imported kernel uses the bits of an address. A kernel that uses these
+    /// bits gives other results in a native object, whose buffers have other addresses.
     pub fn takes_addresses(&self) -> bool {
         self.language == Language::Ptx && ptx::takes_addresses(self)
     }

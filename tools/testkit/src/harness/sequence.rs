@@ -29,7 +29,8 @@ pub enum NextArg {
         /// The positions in the buffer at which addresses are stored for this launch.
         pointers: Vec<Pointer>,
     },
-    /// A new argument. Its aliases and pointers refer to arguments of the same launch.
+    /// A new argument. The aliases and pointers of the argument refer to arguments of the same
+    /// launch.
     New(Arg),
 }
 
@@ -64,8 +65,8 @@ pub fn launch_all(
     Ok(first.into_iter().chain(more).filter_map(Arg::into_bytes).collect())
 }
 
-/// The arguments of a later launch. The second list has an entry for each of them: the index of the
-/// argument of the first launch whose buffer it has taken, if any.
+/// The arguments of a later launch. For each argument, the second list has the index of the first
+/// launch's argument whose buffer was taken, or `None` for a new argument and for a value.
 type Bound = (Vec<Arg>, Vec<Option<usize>>);
 
 fn bind(wanted: Vec<NextArg>, first: &mut [Arg]) -> Result<Bound, Failure> {

@@ -237,7 +237,8 @@ impl FailingLaunch {
         let alone: Vec<Engine> = failure_of_all.engine.into_iter().collect();
         let is_same = |other: Result<_, Failure>| other.is_err_and(|other| other.is_like(&failure_of_all));
         let engines = if is_same(failure(&alone, DEFAULT_BUDGET)) { alone } else { engines.to_vec() };
-        // A changed branch may make a loop infinite. A small budget of backward branches ends such a case early.
+        // A changed branch may make a loop infinite. A small budget of backward branches ends an
+        // infinite loop early.
         let budgets = (10..20).map(|bits| 1 << bits).filter(|_| failure_of_all.kind != FailureKind::Trap);
         let budget = budgets.into_iter().find(|&budget| is_same(failure(&engines, budget))).unwrap_or(DEFAULT_BUDGET);
         let (options, patience) = (options.clone(), patience.clone());

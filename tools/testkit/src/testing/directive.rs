@@ -5,7 +5,7 @@ use super::checks::CheckKind;
 /// A comment whose first word is a misspelt directive.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Misspelt {
-    /// The byte range of the first word in the comment, up to the colon if there is one.
+    /// The byte range of the first word in the comment, up to the colon, if any.
     pub word: std::ops::Range<usize>,
     /// The error message for the misspelt directive.
     pub message: String,

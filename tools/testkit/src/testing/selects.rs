@@ -1,4 +1,4 @@
-//! Checks of which instructions and rules the compiler selects for a kernel, for Rust tests.
+//! Checks of the instructions and rules that the compiler selects for a kernel, for Rust tests.
 
 use std::fmt::Write;
 
