@@ -1,10 +1,13 @@
-//! Compile-time benchmark: ops per second on one thread from text to machine code, and the time of each stage.
+//! Compile-time benchmark: ops per second on one thread from text to machine code, and the time of
+//! each stage.
 //!
-//! The module has 2,000 generated kernels of about 40 ops on `f16x2`, `i8x4` and `i32`, with loads and stores, branches
-//! and loops. The output line `compile` measures the whole pipeline from text to an object file. The other output lines
-//! measure its stages; `verify` is part of `read`. The time of a stage on a kernel is the minimum of several rounds, to
-//! exclude the effects of other processes. `language` measures the front end on the kernels of `examples/known`, which
-//! are written in the kernel language.
+//! The benchmark compiles 2,000 generated kernels of about 40 ops on `f16x2`, `i8x4` and `i32`,
+//! with loads and stores, branches and loops. The output line `compile` gives the speed of the
+//! whole pipeline from text to an object file. The other output lines give the times of the stages;
+//! the time of `verify` is part of `read`. The time of a stage on a kernel is the minimum of
+//! several rounds, to exclude the effects of other processes. The output line `language` gives the
+//! speed of the front end on the kernels of `examples/known`, which are written in the kernel
+//! language.
 #![allow(clippy::unwrap_used)]
 
 use std::fs;

@@ -125,7 +125,7 @@ fn run_lines_that_give_other_results_fail() {
     };
     fails("; run: halu: @k items=2 y=[5, 7] x=&y -> y=[6, 8] z=[10, 14]", "z[0]");
     fails("; run: halu: @k items=2 x=[5, 7] y=&x -> y=&x", "an alias cannot be the contents of a buffer");
-    // The results of a launch with a race are not compared.
+    // If a launch has a race, its results are not compared.
     fails("; run: halu: @k items=2 x=[5, 7, 9] y=&x+4", "race on ir");
     fails("; run: vp1: @k items=2 y=[5, 7] x=&y", "vp1 cannot do `store.i32`: `%y` may overlap another buffer");
     // A `; then:` line must repeat the aliases of the first launch.
@@ -144,7 +144,7 @@ fn a_text_in_ptx_is_imported_with_pointers_into_one_memory() {
         run(&file, &[&on[..], &launch].concat()).fails(1, "is written without `may_alias`");
     }
     // A load with `.nc` must not read memory that the kernel may write. With `--contract`, PTX is
-    // compiled anew even if the kernel has no packed work.
+    // recompiled even if the kernel has no packed operations.
     let compile = ["compile", &file.path, "--target", "ptx", "--contract"];
     let text = halfbyte(&[&compile[..], &["--alias"]].concat());
     assert!(!text.out.contains(".nc"), "{}", text.out);

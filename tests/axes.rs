@@ -11,8 +11,8 @@ use halfbyte::{HALU, Module, Shape, Sm, Target, VP1, ptx};
 use crate::common::{halfbyte, halfbyte_on};
 use crate::support::{agree, program};
 
-/// Launch shapes: numbers of groups and group sizes. Their extents along x are shorter or longer
-/// than a row of the native engine, and no multiples of it.
+/// Launch shapes: numbers of groups and group sizes. The extent along x is shorter or longer than a
+/// row of the native engine, and is no multiple of the row.
 const SHAPES: [([u32; 3], [u32; 3]); 16] = [
     ([1, 1, 1], [1, 1, 1]),
     ([3, 1, 1], [100, 1, 1]),

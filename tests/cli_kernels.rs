@@ -71,8 +71,8 @@ fn a_trap_shows_the_text() {
     assert_eq!(called.out, "");
 }
 
-/// Machine code reports the traps of the evaluator, even if an access is split into several ones. A
-/// loop takes as many backward branches as in the source.
+/// Machine code reports the traps of the evaluator, even if machine code splits an access into
+/// several accesses. A loop takes as many backward branches as in the source.
 #[test]
 fn machine_code_traps_like_the_evaluator() {
     let pieces = "kernel @k(%x: in i32, %y: out i32) {\n^entry:\n  %v = load.i8x16 %x[1] align 8\n  \

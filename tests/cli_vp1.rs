@@ -139,8 +139,9 @@ fn words_that_are_none_are_errors_and_the_next_line_is_answered() {
 
 #[test]
 fn programs_have_labels_and_errors_have_places() {
-    // A branch with distance 0 targets the start of its own line of four instruction words: word 0
-    // for a branch in word 3, and word 4 for a branch in word 4. Empty input lines are not counted.
+    // A branch with distance 0 targets the start of its own line of four instruction words. For a
+    // branch in word 3, the target is word 0; for a branch in word 4, the target is word 4. Empty
+    // input lines are not counted.
     for (nops, target) in
         [("0xdf000000\n0xdf000000\n\n0xdf000000\n", "0x0"), ("0xdf000000\n".repeat(4).as_str(), "0x4")]
     {

@@ -154,7 +154,7 @@ fn limits_and_a_cancelled_compilation_are_told_apart() {
     let error = compile(Watchdog::with_token(Limits::NONE, token));
     assert!(matches!(error, CompileError::Cancelled { exceeded: Exceeded::Cancelled, .. }), "{error:?}");
 
-    // The kernel needs more registers than there are, on a target that cannot spill.
+    // The kernel needs more registers than the target has, and the target cannot spill.
     let live = kernel(|b, i| {
         let all: Vec<_> = (0..3000).map(|n| b.int(Type::I32, n * n + 70_000)).collect();
         let all: Vec<_> = all.into_iter().map(|n| b.op(Op::Mul, Type::I32, &[n, i])).collect();

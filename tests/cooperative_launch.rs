@@ -14,10 +14,10 @@ type Barrier = [&'static str; 4];
 const RELEASE: Barrier = ["", "atom.add.release.gpu.u32 %r0, [%f], 1;", "ld.acquire.gpu.u32", ""];
 /// The barrier of earlier SMs.
 const FENCES: Barrier = ["membar.gl;", "red.global.add.u32 [%f], 1;", "ld.volatile.global.u32", "membar.gl;"];
-/// A barrier that does not order the accesses of the blocks.
+/// A barrier without fences, acquire and release, which does not order the accesses of the blocks.
 const RELAXED: Barrier = ["", "red.global.add.u32 [%f], 1;", "ld.volatile.global.u32", ""];
 
-/// Returns the code of the `number`th barrier of a grid.
+/// Returns the code of one barrier of a grid. `number` counts the earlier barriers of the kernel.
 fn barrier([before, arrive, poll, after]: Barrier, number: u32) -> String {
     let next = number + 1;
     format!(
@@ -29,8 +29,9 @@ JOIN{number}: bar.sync 0;\n"
     )
 }
 
-/// Returns a kernel with parameters `x` and `f`. In its body, `%t` is the number of the thread in its block, `%b` the
-/// number of the block, `%n` the number of blocks, and `%o` the address of the thread's word of `x`.
+/// Returns a kernel with parameters `x` and `f`. In its body, `%t` is the number of the thread in
+/// its block, and `%b` the number of the block. `%n` is the number of blocks, and `%o` the address
+/// of the thread's word of `x`.
 fn kernel(body: &str) -> String {
     format!(
         ".version 7.8\n.target sm_80\n.address_size 64\n.shared .align 16 .b8 s[4096];
@@ -100,7 +101,8 @@ fn failed(request: Request, races: RaceCheck) -> Failure {
     harness::launch(request, &how).err().unwrap_or_else(|| panic!("succeeds\n{text}"))
 }
 
-/// Asserts the kind of a failure, and whether its message names cooperative launches.
+/// Asserts that a launch fails with an error of `kind`. `has_remedy` states whether the error
+/// message must suggest `--cooperative`.
 fn fails(request: Request, races: RaceCheck, kind: FailureKind, has_remedy: bool) -> Failure {
     let failure = failed(request, races);
     assert_eq!((failure.kind, failure.message.contains("--cooperative")), (kind, has_remedy), "{failure:?}");
@@ -137,8 +139,8 @@ fn the_order_of_the_blocks_does_not_matter() {
     }
 }
 
-/// Blocks pass a token around: each block waits for its predecessor, so that the last block must run before the first
-/// block ends.
+/// The blocks take turns in four rounds. Each block waits for the preceding block, and the first
+/// block waits for the last block of the previous round.
 #[test]
 fn blocks_wait_in_both_directions() {
     let text = kernel(
@@ -256,15 +258,16 @@ fn races_between_blocks_are_found() {
         if code.contains(".gpu.") { Box::leak(code.replace(".gpu.", ".cta.").into_boxed_str()) } else { code }
     });
     fails_with(&rotation(|number| barrier(group, number), 2), FailureKind::RaceGlobal);
-    // The second barrier of each step is missing.
+    // Each step of the rotation has only the first of its two barriers.
     let first_only = |number: u32| if number.is_multiple_of(2) { barrier(RELEASE, number / 2) } else { String::new() };
     fails_with(&rotation(first_only, 2), FailureKind::RaceGlobal);
     let one_fence = ["", FENCES[1], FENCES[2], FENCES[3]];
     fails_with(&rotation(|number| barrier(one_fence, number), 2), FailureKind::RaceGlobal);
-    // Without a barrier in the block, only the first thread is ordered.
+    // Without the `bar.sync` before the arrival, the barrier of the grid orders only the accesses
+    // of the first thread of each block.
     let unordered = rotation(|number| barrier(RELEASE, number).replacen("bar.sync 0;", "", 1), 1);
     fails_with(&unordered, FailureKind::RaceGlobal);
-    // The blocks of the kernels of compilers race without their barriers.
+    // The blocks of a compiled kernel race if its barrier of the grid is removed or made relaxed.
     for (compiler, call) in [("nvrtc", "barrier.sync \t0;"), ("numba", "cudaCGSynchronize, \n")] {
         let (request, _) = sums(compiler, 3, 32);
         let text = match compiler {
@@ -286,17 +289,18 @@ fn deadlocks_and_endless_loops_suggest_a_cooperative_launch() {
     for races in [RaceCheck::Off, RaceCheck::On] {
         let failure = fails(without(plain(&text, 2, 64)), races, FailureKind::Deadlock, true);
         assert_eq!(failure.item, Some([[0; 3]; 2]));
-        // One block waits for no other.
+        // A grid of one block does not wait, so the launch succeeds without being cooperative.
         assert!(!without(plain(&text, 1, 64)).cooperative);
         harness::launch(without(plain(&text, 1, 64)), &harness::LaunchOptions { races, ..Default::default() }).unwrap();
     }
-    // The state of the polling thread changes, so that the loop ends only with the budget.
+    // The polling loop changes a register in each iteration, so the error is `budget` instead of
+    // `deadlock`.
     let counts =
         text.replace("POLL0:", "POLL0: add.u32 %r10, %r10, 1;").replacen("bar.sync", "mov.u32 %r10, 0; bar.sync", 1);
     let budget = |request| Request { budget: 1000, ..request };
     fails(budget(without(plain(&counts, 2, 64))), RaceCheck::Off, FailureKind::Budget, true);
     launched(&budget(plain(&counts, 2, 64)));
-    // A thread that waits at a barrier has a lower number than the thread that polls.
+    // Thread 5 polls. The reported thread is thread 0, which waits at the barrier of its block.
     let other = text.replace("setp.ne.u32 %p0, %t, 0", "setp.ne.u32 %p0, %t, 5");
     let failure = fails(without(plain(&other, 2, 64)), RaceCheck::Off, FailureKind::BarrierDivergence, true);
     assert_eq!(failure.item, Some([[0; 3]; 2]));
@@ -305,13 +309,14 @@ fn deadlocks_and_endless_loops_suggest_a_cooperative_launch() {
 
 #[test]
 fn other_errors_do_not_suggest_a_cooperative_launch() {
-    // Polls shared memory, which no other block can write.
+    // The kernel polls shared memory, which no other block can write.
     let shared = kernel("mov.u32 %r3, s; W: ld.volatile.shared.u32 %r4, [%r3]; setp.eq.u32 %p1, %r4, 0; @%p1 bra W;");
     fails(without(plain(&shared, 2, 8)), RaceCheck::Off, FailureKind::Deadlock, false);
     let counts = kernel("mov.u32 %r3, 0; W: add.u32 %r3, %r3, 1; st.global.u32 [%o], %r3; bra W;");
     fails(Request { budget: 99, ..without(plain(&counts, 2, 8)) }, RaceCheck::Off, FailureKind::Budget, false);
     fails(without(plain(&kernel("trap;"), 2, 8)), RaceCheck::Off, FailureKind::Trap, false);
-    // One block has no other block to wait for.
+    // In a grid of one block, a cooperative launch would not help a kernel that polls global
+    // memory.
     let global = kernel("W: ld.volatile.global.u32 %r4, [%f]; setp.eq.u32 %p1, %r4, 0; @%p1 bra W;");
     fails(without(plain(&global, 1, 8)), RaceCheck::Off, FailureKind::Deadlock, false);
     fails(without(plain(&global, 2, 8)), RaceCheck::Off, FailureKind::Deadlock, true);
@@ -327,7 +332,8 @@ fn a_block_that_never_arrives_is_a_deadlock() {
         let failure = fails(plain(&divergent, 4, 64), races, FailureKind::BarrierDivergence, false);
         assert_eq!(failure.item.map(|[block, _]| block), Some([1, 0, 0]), "{failure:?}");
     }
-    // The barrier of Numba is reported at the call.
+    // If a block waits at the barrier in a Numba kernel, the error is reported at the call of the
+    // barrier.
     let (request, _) = sums("numba", 3, 32);
     let early = "{\n\t.reg .pred \t%early; .reg .b32 %block; mov.u32 %block, %ctaid.x; setp.eq.u32 %early, %block, 1; @%early exit;";
     let text = request.text.replacen("{\n", early, 1);
@@ -353,7 +359,7 @@ fn environment_registers_hold_the_workspace() {
         let others = (0..32).filter(|number| ![1, 2].contains(number));
         assert!(others.into_iter().all(|number| found[number] == 0), "{found:?}");
     }
-    // The workspace is zero at the start of each launch, and ends after two words.
+    // The grid workspace is zero at the start of each launch, and has two 32-bit words.
     let adds = |offset: u32| {
         kernel(&format!(
             "mov.u32 %r3, %envreg2; mov.u32 %r4, %envreg1; mov.b64 %d2, {{%r3, %r4}};

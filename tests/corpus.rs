@@ -166,10 +166,10 @@ fn a_file_without_launches_is_told_of() {
     assert_eq!(halfbyte(&["corpus", "no/such.jsonl"]).code, 2);
 }
 
-/// Runs the launches of `tests/vectors` and compares the memory with the expected one. They cover
-/// every kind of arithmetic, conversion, comparison and control instruction, and texts that must be
-/// refused. With import, only programs that the IR can express are run. `ptx_video.py` writes the
-/// launches of scalar video instructions.
+/// Runs the launches of `tests/vectors` and compares the memory with the expected memory. The
+/// launches cover every kind of arithmetic, conversion, comparison and control instruction, and
+/// texts that must be refused. With import, only programs that the IR can express are run.
+/// `ptx_video.py` writes the launches of scalar video instructions.
 #[test]
 fn every_instruction_gives_its_expected_memory() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/vectors");

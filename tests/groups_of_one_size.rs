@@ -1,4 +1,5 @@
-//! Tests of native code for groups of a fixed size. Its results, statistics and traps must be those of the interpreter.
+//! Tests of native code for groups of a fixed size. The results, statistics and traps of the native
+//! code must be those of the interpreter.
 
 use std::time::{Duration, Instant};
 

@@ -36,8 +36,8 @@ fn cost(kernel: &growing::Kernel, work: &str, target: Target, size: usize) -> u6
 }
 
 const SIZES: [usize; 2] = [500, 1000];
-/// Maximum growth of the allocated memory for a kernel of twice the size: a factor of two, and a
-/// margin for logarithmic terms and for vectors that double their capacity.
+/// Maximum growth of the allocated memory for a kernel of twice the size. The growth is a factor of
+/// two, with a margin for logarithmic terms and for vectors that double their capacity.
 const MOST: f64 = 2.6;
 
 #[test]
@@ -58,7 +58,7 @@ fn twice_the_kernel_takes_twice_the_bytes() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Returns the number of bytes that a work on a PTX file of the given size allocates.
+/// Returns the number of bytes that the workload `work` allocates on a PTX file of the given size.
 fn ptx_cost(file: &growing::Kernel, work: &str, size: usize) -> u64 {
     let text = (file.write)(size);
     allocated(|| match work {

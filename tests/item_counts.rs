@@ -12,8 +12,8 @@ use crate::support::{agree, program, with_passes};
 
 const COUNTS: [u32; 8] = [0, 1, 2, 3, 4, 5, 15, 17];
 
-/// Returns the number of items of the longest launch. It exceeds 16 bits, and is no multiple of the
-/// size of a row or a tile.
+/// Returns the number of items of the longest launch. The number exceeds 16 bits, and is no
+/// multiple of the size of a row or a tile.
 fn most() -> u32 {
     std::env::var("HALFBYTE_ITEMS").map_or(131_101, |count| count.parse().unwrap())
 }

@@ -1,5 +1,5 @@
-//! Tests of the output of commands with `--json`. An independent validator checks it against the
-//! schemas in `docs/json/`.
+//! Tests of the output of commands with `--json`. An independent validator checks the output
+//! against the schemas in `docs/json/`.
 
 use std::collections::BTreeMap;
 

@@ -72,7 +72,8 @@ fn exceeded(result: Result<Stats, LaunchError>) -> Exceeded {
     }
 }
 
-/// Native code stops at intervals to count the work. This changes neither the results nor the statistics.
+/// Native code stops at intervals to count the work. The stops change neither the results nor the
+/// statistics.
 #[test]
 fn long_launches_come_to_the_same_on_all_engines() {
     for (n, m, items) in [(20_000, 0, 40), (100, 7, 600), (300_000, 1, 2)] {

@@ -1,5 +1,5 @@
-//! The integration tests: one program, with one module for each subject. They belong to the package
-//! of the command-line tool, because only there does Cargo provide the path of the tool.
+//! The integration tests: one program, with one module for each subject. The tests belong to the
+//! package of the command-line tool, because only there does Cargo provide the path of the tool.
 #![allow(clippy::unwrap_used, clippy::panic, unreachable_pub)]
 
 mod aliases;

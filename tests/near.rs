@@ -29,8 +29,9 @@ fn of_op(op: &str, ty: &str, x: &str, result: &str) -> Vec<String> {
     failures("k.hb", &text)
 }
 
-/// Returns the errors that `check` reports for the same kernel in PTX, with a type of 32 or 64
-/// bits. `stored` is a store of the result that may reinterpret its bits.
+/// Returns the errors that `check` reports for a PTX kernel that applies an instruction to each
+/// element of `x`. `stored` is a store of the result that may reinterpret the bits. `result` is the
+/// expected result in the run line.
 fn of_inst(inst: &str, stored: &str, x: &str, result: &str) -> Vec<String> {
     let ty = inst.rsplit('.').next().unwrap();
     let (bits, bytes) = if ty == "f64" { (64, 8) } else { (32, 4) };

@@ -1,4 +1,4 @@
-//! Tests of PTX that is compiled to PTX. A kernel without packed work is not changed, and an
+//! Tests of PTX that is compiled to PTX. A kernel without packed operations is not changed, and an
 //! instruction without an equivalent op is copied.
 
 use tempfile::TempDir;
@@ -142,7 +142,7 @@ fn what_the_machine_lacks_is_not_given_back_as_it_was() {
     let file = file(&text);
     let called = halfbyte(&["compile", &file.path, "--target", "ptx", "--sm", "75"]);
     assert!(called.code == 0 && called.out.contains(".target sm_75"), "{}{}", called.out, called.err);
-    // If a kernel has packed work, the compiler inlines its function calls.
+    // If a kernel has packed operations, the compiler inlines its function calls.
     let function = ".func (.reg .b32 r) twice(.reg .b32 a) { add.f16x2 r, a, a; ret; }\n";
     let body = "ld.global.b32 %r0, [%d2];\ncall (%r1), twice, (%r0);\nst.global.b32 [%d2], %r1;";
     let called = compiled(&(function.to_owned() + &kernel("", body)), &[]);

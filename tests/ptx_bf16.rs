@@ -1,5 +1,5 @@
-//! Tests of the fused multiply-add of bf16 on SM versions without such an instruction. It is
-//! computed in `f32`, and tested on triples for which double rounding would create ties.
+//! Tests of the fused multiply-add of bf16 on SM versions that lack the instruction. halfbyte
+//! computes it in `f32`; the tests use triples for which double rounding would create ties.
 
 use halfbyte::{Module, Sm};
 

@@ -1,5 +1,5 @@
 //! Tests of the carry flag: random chains of additions, subtractions and multiplications, on every
-//! route. The expected results come from arithmetic on wide integers.
+//! route. The expected results are computed on wide integers.
 
 use halfbyte::ir::witness::Random;
 use halfbyte::isa::ptx::Inst;

@@ -48,8 +48,9 @@ impl File {
     }
 }
 
-/// Returns the expected output. Item n copies from byte 16 n of `x` on. A copy of `bytes` bytes reads `taken` bytes and
-/// fills the rest with zeros. The bytes after it keep their earlier contents.
+/// Returns the expected output. Item n copies from byte 16 n of `x` on. A copy of `bytes` bytes
+/// reads `taken` bytes and fills its remaining bytes with zeros. The bytes after the copy keep
+/// their earlier contents.
 fn expected(bytes: u32, taken: impl Fn(u32) -> u32) -> String {
     let byte = |at: u32| match (at / 16, at % 16) {
         (item, within) if within < taken(item).min(bytes) => at as u8,

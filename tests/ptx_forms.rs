@@ -1,4 +1,4 @@
-//! Tests of forms of PTX that compilers of every age write, and that `ptxas` accepts. Each text runs
+//! Tests of forms of PTX that old and new compilers emit, and that `ptxas` accepts. Each text runs
 //! directly, as IR and as HALU.
 
 use crate::common::halfbyte;
@@ -82,7 +82,7 @@ fn halves_that_are_rounded_by_default() {
     let head = ".version 8.3\n.target sm_90\n.address_size 64\n";
     let there = ".reg .b16 %b<4>;\nmov.b32 {%b1, _}, %r1;\ncvt.bf16.f16 %b2, %b1;\ncvt.f16.bf16 %b3, %b2;\n\
                  mov.b32 %r2, {%b2, %b3};";
-    // 0x3c04 is 1 + 4/1024, half of the last place of a bfloat16: the tie goes to the even 1.0.
+    // 0x3c04 is 1 + 4/1024, the midpoint of two bfloat16 numbers. Rounding to even gives 1.0.
     checks(head, &on_word("", there), "grid=1 block=1 x=[0x00003c04] -> x=[0x3c003f80]");
 }
 
@@ -148,14 +148,14 @@ fn names_and_lines_of_other_compilers() {
     checks(MODERN, &on_word("", entry), "grid=1 block=1 x=[5] -> x=[5]");
 }
 
-/// Compilers pass a byte in a word, and the function loads only the byte.
+/// Compilers pass a byte as a 32-bit parameter, and the called function loads only the byte.
 #[test]
 fn narrow_parameters_of_functions() {
     let function = ".func (.param .b32 r) low (.param .b32 a)\n{\n.reg .b16 %h;\n.reg .b32 %v;\nld.param.s8 %h, [a];\n\
                     cvt.s32.s16 %v, %h;\nst.param.b32 [r], %v;\nret;\n}\n";
     let called = "{ .param .b32 a; .param .b32 r; st.param.b32 [a], %r1; call (r), low, (a); ld.param.b32 %r2, [r]; }";
     checks(MODERN, &on_word(function, called), "grid=1 block=1 x=[0x000012fe] -> x=[0xfffffffe]");
-    // A store of a byte into a word keeps the other bytes.
+    // A byte store into a 32-bit word does not change the other bytes of the word.
     let local = "st.local.b32 [depot], %r1;\nst.local.b8 [depot], 1;\nld.local.b32 %r2, [depot];";
     checks(MODERN, &on_word("", local), "grid=1 block=1 x=[0x000012fe] -> x=[0x00001201]");
     let low = "st.local.b32 [depot], %r1;\nld.local.u8 %r2, [depot];";

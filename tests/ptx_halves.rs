@@ -22,8 +22,8 @@ const ROUTES: [&[&str]; 8] = [
 const LANES: u32 = 1 << 16;
 const LEAST_NORMAL: i128 = 1 << 34;
 
-/// An instruction, and the same instruction without modifiers. The expected results are computed
-/// from the results of the latter.
+/// An instruction, and the same instruction without modifiers. The expected results of the
+/// instruction are computed from the results without modifiers.
 struct Case {
     inst: &'static str,
     base: &'static str,
@@ -295,7 +295,7 @@ fn agree(routes: &[&[&str]], step: u32) {
 fn modifiers_are_recognised_when_ptx_is_compiled_to_ptx() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("k.ptx");
-    // A kernel without packed work is compiled to PTX without changes.
+    // A kernel without packed operations is compiled to PTX without changes.
     for case in CASES.iter().filter(|case| case.is_packed() && !case.has("satfinite")) {
         std::fs::write(&path, case.kernel(case.inst)).unwrap();
         let called = halfbyte(&["compile", &path.display().to_string(), "--target", "ptx", "--sm", "90"]);

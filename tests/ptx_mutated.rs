@@ -156,7 +156,7 @@ fn mutants_are_refused_or_match_direct_execution() {
                 // Ignores mutants whose items race or exceed the budget, because their results may differ.
                 (_, Err(Fault::Race(_))) => continue,
                 // Ignores stores to a read-only buffer by an address that was computed from another
-                // buffer. The import does not see that such a store writes the buffer.
+                // buffer. The import does not notice that the address reaches the read-only buffer.
                 (Ok(_), Err(Fault::Trap(trap))) if matches!(trap.kind, TrapKind::ReadOnly { .. }) => continue,
                 (Err(text), _) if text.to_string().contains("backward") => continue,
                 (_, Err(ir)) if ir.to_string().contains("backward") => continue,

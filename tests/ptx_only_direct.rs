@@ -1,5 +1,6 @@
-//! Tests of `check` on PTX kernels that are only executed directly: `tests/checks/*.ptx`. The lines that begin with
-//! `//=` are the exit code and the output of the program for the other lines. `HALFBYTE_BLESS=1` updates them.
+//! Tests of `check` on PTX kernels that are only executed directly: `tests/checks/*.ptx`. The lines
+//! that begin with `//=` are the exit code and the output of the program. `HALFBYTE_BLESS=1`
+//! updates the lines that begin with `//=`.
 
 use serde_json::{Value, json};
 
@@ -8,7 +9,7 @@ use crate::json::object;
 
 const OUTPUT: &str = "//=";
 
-/// Returns the lines of a test without those of its output.
+/// Returns the lines of a test without its expected output.
 fn text(test: &str) -> String {
     test.lines().filter(|line| !line.starts_with(OUTPUT)).map(|line| line.to_owned() + "\n").collect()
 }

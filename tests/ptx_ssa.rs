@@ -44,7 +44,7 @@ fn inst(opcode: Opcode, words: &[Token], operands: &[Operand]) -> Inst {
     }
 }
 
-/// An edge from a block that is being created.
+/// An edge to a block, with the arguments for the parameters of the block.
 #[derive(Clone)]
 struct Way {
     block: u32,
@@ -103,7 +103,8 @@ impl Builder {
         p
     }
 
-    /// Adds a block that jumps to block `to`. Its arguments are `fuel` and some of `values`.
+    /// Adds a block that jumps to block `to`, and returns an edge to the added block. The jump
+    /// passes `fuel` and random registers of `values`.
     fn way(&mut self, to: u32, fuel: Reg, values: &[Reg]) -> Way {
         let count = self.blocks[to as usize].params.len();
         let mut args: Vec<Reg> = (0..count).map(|_| self.random.of(values)).collect();

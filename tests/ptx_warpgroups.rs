@@ -79,8 +79,8 @@ impl Product {
     /// Returns the leading-dimension byte offset and the stride-dimension byte offset of the matrix descriptor.
     fn strides(&self, transposed: bool, lines: usize) -> [usize; 2] {
         match (self.width, transposed) {
-            // The 16-byte pieces of eight lines are contiguous. The other half of the inner
-            // dimension follows, and then the other lines.
+            // The 16-byte pieces of eight lines are contiguous. The pieces of the other half of the
+            // inner dimension follow, and then the pieces of the next eight lines.
             (1, false) => [128 + 16, 2 * 128 + 32],
             (1, true) => [lines * 16, 128],
             (_, false) => [16, 8 * 16 * self.width],

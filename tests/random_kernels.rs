@@ -38,7 +38,7 @@ fn palette<'t>(empty: &'t Module, options: &'t Options) -> Palette<'t> {
 /// Returns the parameters of a random kernel whose live values fit in the target's registers.
 fn shape(target: Target, random: &mut Random) -> Shape {
     let shape = Shape::random(random);
-    // VP1 has few vector registers, and the 32-bit words of four items take one of them.
+    // VP1 has few vector registers, and the 32-bit words of four items take one vector register.
     if target == halfbyte::VP1 { Shape { live: shape.live / 4, ..shape } } else { shape }
 }
 
@@ -210,7 +210,7 @@ fn kernels_of_vp1_are_varied() {
     let Variety { ops, idle, rules, intrinsics, spilling, .. } = variety(of);
     let groups = [Op::LocalId, Op::GroupId, Op::GroupSize, Op::GroupCount];
     let mut missing = missing(&ops, &[&groups[..], &[Op::PtrAdd, Op::DivS, Op::DivU, Op::RemS, Op::RemU]].concat());
-    // VP1 has no floating-point arithmetic. It accepts few kernels with `dot2_su`, and the sample
+    // VP1 has no floating-point arithmetic. VP1 accepts few kernels with `dot2_su`, and the sample
     // contains none of them.
     missing.retain(|op| !op.name().starts_with('f') && **op != Op::Dot2SU);
     assert!(missing.is_empty(), "{missing:?}");

@@ -1,5 +1,6 @@
-//! Tests of the reduction of failing kernels. The failures are deliberate: a compiler that replaces an op by a wrong
-//! one in kernels of two hundred ops, and passes that panic or leave an ill-formed kernel.
+//! Tests of the reduction of failing kernels. The tests introduce deliberate faults: a compiler
+//! that replaces an op by a wrong one in kernels of two hundred ops, and passes that panic or leave
+//! an ill-formed kernel.
 
 use std::time::{Duration, Instant};
 

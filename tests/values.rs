@@ -388,7 +388,7 @@ fn reduce_finds_a_launch_after_others() {
     assert_eq!(found[0].case.launch().args[1], [0, 0, 0, 0, 6, 8, 8, 6, 0, 0, 0, 0]);
 }
 
-/// The table of dtypes in the documentation, if there is one, is that of the help.
+/// The table of dtypes in `docs/values.md` equals the table in the help text.
 #[test]
 fn the_dtype_table_is_in_the_help() {
     let help = halfbyte(&["run", "--help"]).output().to_owned();

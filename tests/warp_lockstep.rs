@@ -227,7 +227,8 @@ fn what_a_result_depends_on() {
         "atom.global.add.u32 %a, [%o], 1; mul.wide.u32 %d, %a, 8; add.u64 %d, %o, %d; st.global.u32 [%d+12], %t;",
     );
     assert_eq!(depends(&tickets, 32, 66), ATOMICS);
-    // Each lane takes two tickets, one after the other. Their difference depends on lockstep.
+    // Each lane takes two tickets, one after the other. The difference of the two tickets depends
+    // on lockstep.
     let two = kernel(
         "atom.global.add.u32 %a, [%o], 1; atom.global.add.u32 %b, [%o], 1; sub.u32 %a, %b, %a; st.global.u32 [%d+4], %a;",
     );

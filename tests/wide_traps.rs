@@ -1,6 +1,6 @@
 //! Tests of the traps of combined accesses. A combined access must report the trap of the original
-//! access: the same item, address, size and source location. This holds on the evaluator before and
-//! after the passes, and on every engine.
+//! access: the same item, address, size and source location. The tests compare the evaluator before
+//! and after the passes, and every engine.
 
 use halfbyte::Module;
 use halfbyte::ir::diag::Lines;
@@ -168,7 +168,8 @@ fn a_buffer_that_is_only_read() {
 }
 
 /// Returns a kernel in which each item doubles `count` adjacent elements. The load of element e is
-/// on line 5 + e. Its store follows after all loads and ops, on line 5 + 2 * count + e.
+/// on line 5 + e. The store of element e follows after all loads and ops, on line 5 + 2 * count +
+/// e.
 fn doubles(ty: &str, count: u32) -> Module {
     let each = |line: &dyn Fn(u32) -> String| (0..count).map(line).collect::<String>();
     let op = if ty.starts_with('i') { "add" } else { "fadd" };

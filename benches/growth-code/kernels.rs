@@ -11,7 +11,7 @@ pub struct Kernel {
     pub name: &'static str,
     /// The first parts of the names of the workloads that run on the kernel, such as `explain` for `explain-halu`.
     pub works: &'static [&'static str],
-    /// Returns a text of the given size. A kernel that is not PTX defines a value `%r`.
+    /// Function that returns a text of the given size. A text in the IR defines a value `%r`.
     pub write: fn(usize) -> String,
 }
 
@@ -105,8 +105,8 @@ fn skips(size: usize) -> String {
     })
 }
 
-/// Generates a kernel with `size` if-then-else branches in sequence. One of the two blocks of each
-/// branch contains a load.
+/// Generates a kernel with `size` if-then-else branches in sequence. One side of each branch
+/// contains a load.
 fn branches(size: usize) -> String {
     text("branches", "%x: in i32, %y: out i32", |text| {
         let _ = writeln!(text, "  %v0 = load %x[%i]\n  %three = const.i32 3");

@@ -1,8 +1,9 @@
 //! Growth of the compiler's costs with the size of its input: executed instructions and memory.
 //!
-//! Each kernel of [`KERNELS`] and each PTX file of [`FILES`] is generated in doubling sizes, and the
-//! program `halfbyte` compiles, checks or runs it. The cost of the smallest size is subtracted. The exponent is the slope of the remaining cost
-//! over the size on logarithmic scales: 1 means that twice the input costs twice as much.
+//! Each kernel of [`KERNELS`] and each PTX file of [`FILES`] is generated in doubling sizes, and
+//! the program `halfbyte` compiles, checks or runs it. The cost of the smallest size is subtracted.
+//! The exponent is the slope of the remaining cost over the size on logarithmic scales. An exponent
+//! of 1 means that twice the input costs twice as much.
 #![allow(unreachable_pub)]
 
 mod kernels;

@@ -6,7 +6,8 @@ use super::Kernel;
 
 const ALL: &[&str] = &["check", "halu", "ptx", "run"];
 
-/// Kinds whose kernels the IR cannot express, or that cannot be launched.
+/// Workloads of files that are only checked, because they contain errors or unsupported features,
+/// or because they measure run lines.
 const PARSED: &[&str] = &["check"];
 
 #[rustfmt::skip]
@@ -59,26 +60,27 @@ pub const FILES: &[Kernel] = &[
 
 const REGISTERS: &str = "  .reg .b32 %r<8>;\n  .reg .b64 %d<8>;\n  .reg .pred %p<4>;\n";
 
-/// Writes the header of a file and what `rest` adds.
+/// Returns a PTX file: the header, followed by the text that `rest` appends.
 fn file(rest: impl FnOnce(&mut String)) -> String {
     let mut text = ".version 8.8\n.target sm_90\n.address_size 64\n".to_owned();
     rest(&mut text);
     text
 }
 
-/// Adds a kernel `k` with the number `k`, whose body is written by `body`.
+/// Appends a kernel named `k` and the number `k`. The closure `body` appends its instructions.
 fn kernel(text: &mut String, k: usize, body: impl FnOnce(&mut String)) {
     let _ = write!(text, ".visible .entry k{k}()\n{{\n{REGISTERS}");
     body(text);
     text.push_str("  ret;\n}\n");
 }
 
-/// Writes a file with one kernel.
+/// Returns a PTX file with one kernel. The closure `body` appends its instructions.
 fn one(body: impl FnOnce(&mut String)) -> String {
     file(|text| kernel(text, 0, body))
 }
 
-/// Writes a file with `size` kernels.
+/// Returns a PTX file with `size` kernels. The closure `body` appends the instructions of the
+/// kernel with a given number.
 fn each(size: usize, body: impl Fn(&mut String, usize)) -> String {
     file(|text| (0..size).for_each(|k| kernel(text, k, |text| body(text, k))))
 }
@@ -99,7 +101,7 @@ fn locals(size: usize) -> String {
     })
 }
 
-/// Generates `size` kernels with two arrays in shared memory, which have the same names in all kernels.
+/// Generates `size` kernels with two arrays in shared memory. All kernels use the same two names.
 fn shared(size: usize) -> String {
     each(size, |text, _| {
         text.push_str("  .shared .align 4 .b8 tile[128];\n  .shared .align 4 .b8 other[128];\n");
@@ -110,7 +112,8 @@ fn shared(size: usize) -> String {
     })
 }
 
-/// Generates `size` variables of the module, and a kernel with a local array for each.
+/// Generates `size` variables of the module, and one kernel for each variable. Each kernel has a
+/// local variable.
 fn variables(size: usize) -> String {
     file(|text| {
         for k in 0..size {
@@ -127,7 +130,8 @@ fn variables(size: usize) -> String {
     })
 }
 
-/// Generates `size` variables, each of which holds the address of the previous one.
+/// Generates `size` variables that form a chain: each variable holds the address of the previous
+/// variable.
 fn chain(size: usize) -> String {
     file(|text| {
         text.push_str(".global .align 8 .u64 v0 = 0;\n");
@@ -140,7 +144,7 @@ fn chain(size: usize) -> String {
     })
 }
 
-/// Generates an array of `size` addresses.
+/// Generates one array variable that holds `size` addresses.
 fn addresses(size: usize) -> String {
     file(|text| {
         let all: Vec<String> = (0..size).map(|k| format!("x+{}", k % 2 * 4)).collect();
@@ -153,7 +157,7 @@ fn addresses(size: usize) -> String {
     })
 }
 
-/// Generates an array of `size` numbers.
+/// Generates one array variable that holds `size` numbers.
 fn elements(size: usize) -> String {
     file(|text| {
         let all: Vec<String> = (0..size).map(|k| format!("{k}")).collect();
@@ -162,7 +166,7 @@ fn elements(size: usize) -> String {
     })
 }
 
-/// Generates `size` variables, all of which one kernel reads.
+/// Generates `size` variables, and one kernel that reads every variable.
 fn globals(size: usize) -> String {
     file(|text| {
         for k in 0..size {
@@ -176,19 +180,19 @@ fn globals(size: usize) -> String {
     })
 }
 
-/// Adds a function that returns its argument plus `k`.
+/// Appends a function named `f` and the number `k`, which returns the sum of its argument and `k`.
 fn function(text: &mut String, k: usize) {
     let _ = writeln!(text, ".func (.param .b32 r) f{k} (.param .b32 a)\n{{\n{REGISTERS}  ld.param.b32 %r1, [a];");
     let _ = writeln!(text, "  add.s32 %r2, %r1, {k};\n  st.param.b32 [r], %r2;\n  ret;\n}}");
 }
 
-/// Adds a call in the form in which nvcc writes it.
+/// Appends a call of function `f`, in the form that nvcc emits.
 fn call(text: &mut String, f: usize) {
     text.push_str("  { .param .b32 param0; st.param.b32 [param0], %r1; .param .b32 retval0;\n");
     let _ = writeln!(text, "  call.uni (retval0), f{f}, (param0); ld.param.b32 %r1, [retval0]; }}");
 }
 
-/// Generates `size` functions, all of which one kernel calls.
+/// Generates `size` functions, and one kernel that calls every function.
 fn functions(size: usize) -> String {
     file(|text| {
         (0..size).for_each(|k| function(text, k));
@@ -196,7 +200,7 @@ fn functions(size: usize) -> String {
     })
 }
 
-/// Generates `size` functions, and a kernel for each that calls it.
+/// Generates `size` functions, and `size` kernels. Each kernel calls one of the functions.
 fn callers(size: usize) -> String {
     file(|text| {
         (0..size).for_each(|k| function(text, k));
@@ -204,7 +208,7 @@ fn callers(size: usize) -> String {
     })
 }
 
-/// Generates `size` calls of one function.
+/// Generates a kernel with `size` calls of one function.
 fn calls(size: usize) -> String {
     file(|text| {
         function(text, 0);
@@ -212,7 +216,8 @@ fn calls(size: usize) -> String {
     })
 }
 
-/// Generates `size` functions, each of which calls the previous one, and a kernel for each that calls it.
+/// Generates `size` functions and `size` kernels. Each function calls the previous function, and
+/// each kernel calls one function.
 fn nested_calls(size: usize) -> String {
     file(|text| {
         function(text, 0);
@@ -226,7 +231,7 @@ fn nested_calls(size: usize) -> String {
     })
 }
 
-/// Generates `size` external functions, and a kernel for each that calls it.
+/// Generates `size` external functions, and `size` kernels. Each kernel calls one of the functions.
 fn externs(size: usize) -> String {
     file(|text| {
         for k in 0..size {
@@ -239,12 +244,13 @@ fn externs(size: usize) -> String {
     })
 }
 
-/// Generates `size` kernels with an instruction that is not supported.
+/// Generates `size` kernels with an unsupported instruction.
 fn refused(size: usize) -> String {
     each(size, |text, _| text.push_str("  tex.1d.v4.f32.s32 {%r1, %r2, %r3, %r4}, [tex, {%r5}];\n"))
 }
 
-/// Generates `size` kernels with a matrix instruction, which are only executed directly.
+/// Generates `size` kernels with a matrix instruction. A kernel with a matrix instruction can only
+/// be executed directly.
 fn direct(size: usize) -> String {
     each(size, |text, _| {
         text.push_str("  mov.b32 %r1, 0;\n  mov.b32 %r2, 0;\n  mov.b32 %r3, 0;\n  mov.b32 %r4, 0;\n");
@@ -254,7 +260,7 @@ fn direct(size: usize) -> String {
     })
 }
 
-/// Generates `size` indirect calls, each with its own list of targets.
+/// Generates a kernel with `size` indirect calls. Each call has its own prototype.
 fn indirect(size: usize) -> String {
     file(|text| {
         function(text, 0);
@@ -269,7 +275,7 @@ fn indirect(size: usize) -> String {
     })
 }
 
-/// Generates `size` indirect calls with one list of `size` targets.
+/// Generates a kernel with `size` indirect calls, which share one list of `size` targets.
 fn listed(size: usize) -> String {
     file(|text| {
         (0..size).for_each(|k| function(text, k));
@@ -284,7 +290,8 @@ fn listed(size: usize) -> String {
     })
 }
 
-/// Generates `size` variables, and `size` kernels with an indirect call of a function whose address a variable stores.
+/// Generates `size` variables and `size` kernels. Each kernel makes an indirect call to a function
+/// whose address is stored in a table.
 fn virtual_calls(size: usize) -> String {
     file(|text| {
         function(text, 0);
@@ -304,7 +311,7 @@ fn virtual_calls(size: usize) -> String {
     })
 }
 
-/// Generates `size` declarations that are not supported and not used.
+/// Generates `size` unsupported declarations that no kernel uses.
 fn textures(size: usize) -> String {
     file(|text| {
         (0..size).for_each(|k| {
@@ -324,7 +331,7 @@ fn duplicates(size: usize) -> String {
     file(|text| (0..size).for_each(|_| kernel(text, 0, |_| {})))
 }
 
-/// Generates `size` source files, and an instruction from each of them.
+/// Generates a kernel with instructions from `size` source files, one instruction per file.
 fn files(size: usize) -> String {
     file(|text| {
         kernel(text, 0, |text| {
@@ -361,7 +368,7 @@ fn signatures(size: usize) -> String {
     })
 }
 
-/// Generates `size` instructions.
+/// Generates a kernel with `size` instructions.
 fn insts(size: usize) -> String {
     one(|text| {
         text.push_str("  mov.u32 %r1, %tid.x;\n");
@@ -371,7 +378,7 @@ fn insts(size: usize) -> String {
     })
 }
 
-/// Generates `size` branches with a label each.
+/// Generates a kernel with `size` branches, each to its own label.
 fn labels(size: usize) -> String {
     one(|text| {
         text.push_str("  mov.u32 %r1, %tid.x;\n  mov.u32 %r2, 0;\n");
@@ -381,7 +388,7 @@ fn labels(size: usize) -> String {
     })
 }
 
-/// Generates `size` branches to one label.
+/// Generates a kernel with `size` branches to one label.
 fn exits(size: usize) -> String {
     one(|text| {
         text.push_str("  mov.u32 %r1, %tid.x;\n  mov.u32 %r2, 0;\n");
@@ -392,7 +399,7 @@ fn exits(size: usize) -> String {
     })
 }
 
-/// Generates `size` loops.
+/// Generates a kernel with `size` loops.
 fn loops(size: usize) -> String {
     one(|text| {
         text.push_str("  mov.u32 %r2, 0;\n");
@@ -403,7 +410,7 @@ fn loops(size: usize) -> String {
     })
 }
 
-/// Generates `size` branches, each with its own list of targets.
+/// Generates a kernel with `size` indexed branches, each with its own list of targets.
 fn tables(size: usize) -> String {
     one(|text| {
         text.push_str("  mov.u32 %r1, %tid.x;\n  and.b32 %r1, %r1, 1;\n");
@@ -416,7 +423,7 @@ fn tables(size: usize) -> String {
     })
 }
 
-/// Generates a list of `size` targets.
+/// Generates a kernel with one indexed branch, whose list has `size` targets.
 fn targets(size: usize) -> String {
     one(|text| {
         text.push_str("  mov.u32 %r1, %tid.x;\n  and.b32 %r1, %r1, 1;\n");
@@ -428,7 +435,7 @@ fn targets(size: usize) -> String {
     })
 }
 
-/// Generates `size` declarations of registers.
+/// Generates a kernel with `size` register declarations.
 fn registers(size: usize) -> String {
     one(|text| {
         for k in 0..size {
@@ -437,7 +444,7 @@ fn registers(size: usize) -> String {
     })
 }
 
-/// Generates `size` scalars in local memory.
+/// Generates a kernel with `size` scalar variables in local memory.
 fn frame(size: usize) -> String {
     one(|text| {
         for k in 0..size {
@@ -446,7 +453,7 @@ fn frame(size: usize) -> String {
     })
 }
 
-/// Generates `size` arrays in local memory, with indices that are not constant.
+/// Generates a kernel with `size` arrays in local memory, which are accessed at computed indices.
 fn arrays(size: usize) -> String {
     one(|text| {
         text.push_str("  mov.u32 %r1, %tid.x;\n  and.b32 %r2, %r1, 4;\n  cvt.u64.u32 %d1, %r2;\n");
@@ -459,7 +466,8 @@ fn arrays(size: usize) -> String {
     })
 }
 
-/// Generates `size` addresses of local memory that are live up to the end, and `size` labels.
+/// Generates a kernel with `size` labels, and `size` addresses of local memory that are live to the
+/// end.
 fn addressed(size: usize) -> String {
     one(|text| {
         text.push_str("  .local .align 8 .b8 depot[8];\n  mov.u32 %r1, %tid.x;\n  mov.u64 %d1, depot;\n");
@@ -475,7 +483,7 @@ fn addressed(size: usize) -> String {
     })
 }
 
-/// Generates `size` arrays in shared memory.
+/// Generates a kernel with `size` arrays in shared memory.
 fn tiles(size: usize) -> String {
     one(|text| {
         text.push_str("  mov.u32 %r1, %tid.x;\n");
@@ -485,7 +493,7 @@ fn tiles(size: usize) -> String {
     })
 }
 
-/// Generates `size` scopes, which declare the same names.
+/// Generates a kernel with `size` scopes. All scopes declare the same names.
 fn scopes(size: usize) -> String {
     one(|text| {
         text.push_str("  mov.u32 %r1, %tid.x;\n");
@@ -501,7 +509,7 @@ fn scopes(size: usize) -> String {
     })
 }
 
-/// Generates `size` nested scopes, each of which branches to the same label.
+/// Generates a kernel with `size` nested scopes. All scopes branch to one label.
 fn nested(size: usize) -> String {
     one(|text| {
         text.push_str("  mov.u32 %r1, %tid.x;\n  setp.lt.u32 %p1, %r1, 7;\n");
@@ -513,7 +521,7 @@ fn nested(size: usize) -> String {
     })
 }
 
-/// Generates `size` vectors with an immediate.
+/// Generates a kernel with `size` stores of a vector that contains an immediate.
 fn immediates(size: usize) -> String {
     one(|text| {
         text.push_str("  .shared .align 8 .b8 x[8];\n");
@@ -523,7 +531,7 @@ fn immediates(size: usize) -> String {
     })
 }
 
-/// Generates `size` pragmas and comments.
+/// Generates a kernel with `size` pragmas and comments.
 fn pragmas(size: usize) -> String {
     one(|text| {
         (0..size)
@@ -531,7 +539,8 @@ fn pragmas(size: usize) -> String {
     })
 }
 
-/// Generates `size` atomic operations for which the import emits a loop.
+/// Generates a kernel with `size` atomic operations. The import translates each of these operations
+/// to a loop.
 fn atomics(size: usize) -> String {
     one(|text| {
         text.push_str("  .shared .align 4 .b8 x[4];\n  mov.u32 %r1, %tid.x;\n");
@@ -539,7 +548,7 @@ fn atomics(size: usize) -> String {
     })
 }
 
-/// Generates `size` registers that are read but not written, each in its own block.
+/// Generates a kernel that reads `size` unwritten registers, each in its own block.
 fn unwritten(size: usize) -> String {
     one(|text| {
         text.push_str("  .shared .align 4 .b8 x[4];\n  mov.u32 %r1, %tid.x;\n");
@@ -550,8 +559,8 @@ fn unwritten(size: usize) -> String {
     })
 }
 
-/// Generates `size / 50` kernels of 22 KB each, as compilers write them: with parameters, local and shared memory, calls,
-/// labels and line numbers.
+/// Generates `size / 50` kernels of 22 KB each, in the form that compilers emit: with parameters,
+/// local and shared memory, calls, labels and line numbers.
 fn mixed(size: usize) -> String {
     file(|text| {
         function(text, 0);
@@ -627,7 +636,7 @@ fn run_lines(size: usize) -> String {
     })
 }
 
-/// Generates `size` kernels with a run line each.
+/// Generates `size` kernels, each with a run line.
 fn runs(size: usize) -> String {
     file(|text| {
         for k in 0..size {

@@ -9,9 +9,9 @@ use crate::data::{Aligned, Results, compare, compare_bound, first, halu, launch}
 use crate::measure::Sample;
 use crate::native::Compiler::Gcc;
 
-/// Size of a buffer in bytes, of which two fit in the first-level cache.
+/// Size of a buffer in bytes. Two buffers of this size fit in the first-level cache.
 pub const SMALL: usize = 8 << 10;
-/// Size of a buffer in bytes, of which two fit in the second-level cache.
+/// Size of a buffer in bytes. Two buffers of this size fit in the second-level cache.
 pub const CACHED: usize = 128 << 10;
 /// Size in bytes of a buffer that fits in no cache.
 pub const LARGE: usize = 64 << 20;

@@ -111,7 +111,7 @@ fn agree(ours: &[u8], peer: &[u8]) -> Result<(), String> {
     }
 }
 
-/// One of the two sides of a comparison: a function that updates bytes.
+/// Function that updates bytes, as one side of a comparison.
 pub type Update<'a> = &'a mut dyn FnMut(&mut [u8]) -> Result<(), String>;
 
 /// Required relation between the results of our code and its peer.

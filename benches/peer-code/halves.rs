@@ -48,8 +48,8 @@ fn axpy_text(ty: &str, modifiers: &str) -> String {
     )
 }
 
-/// Returns the text of a kernel that evaluates a polynomial of degree 16 by Horner's rule. The
-/// coefficients are those of half.c.
+/// Returns the text of a kernel that evaluates a polynomial of degree 16 by Horner's rule. The file
+/// half.c has the same coefficients.
 pub fn polynomial_text() -> String {
     let mut text = String::from(
         "kernel @polynomial(%x: in f16x2, %y: inout f16x2) {
@@ -97,7 +97,8 @@ pub fn axpy(bench: &Bench, peer: &CStr) -> Result<Sample, String> {
     against(bench, &axpy_text("f16x2", ""), A_F16, f16, 1.0, (Gcc, peer))
 }
 
-/// Compares axpy on f16 with a C function, on uniformly random bits. These include NaNs, infinities and subnormals.
+/// Compares axpy on f16 with a C function. The operands are uniformly random bits, which include
+/// NaNs, infinities and subnormals.
 pub fn axpy_any_bits(bench: &Bench, peer: &CStr) -> Result<Sample, String> {
     against(bench, &axpy_text("f16x2", ""), A_F16, |bits| bits as u16, 1.0, (Gcc, peer))
 }

@@ -45,7 +45,8 @@ fn branch(word: &str) -> String {
     )
 }
 
-/// Compares a kernel in which a random half of the items takes a branch with one in which the branch is uniform.
+/// Compares a kernel in which a random half of the items takes a branch with a kernel in which the
+/// branch is uniform.
 pub fn divergent(bench: &Bench) -> Result<Sample, String> {
     const BYTES: usize = 64 << 10;
     let items = BYTES as u32 / 4;
@@ -60,7 +61,7 @@ pub fn divergent(bench: &Bench) -> Result<Sample, String> {
 
 /// Size in bytes of a buffer that is large enough for two threads.
 const SHARED: usize = 4 << 20;
-/// Millions of lane operations if the polynomial is evaluated on a buffer of this size.
+/// Millions of lane operations if the polynomial is evaluated on a buffer of [`SHARED`] bytes.
 const SHARED_WORK: f64 = 16.0 * SHARED as f64 / 2.0 / 1e6;
 
 /// Compares the polynomial on two threads with the polynomial on one thread.

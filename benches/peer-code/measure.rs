@@ -34,7 +34,7 @@ pub struct Rounds {
     time: Duration,
 }
 
-/// One of the two sides of a comparison: a function that performs the work once.
+/// Function that performs the measured work once, as one side of a comparison.
 pub type Side<'a> = &'a mut dyn FnMut() -> Result<(), String>;
 
 impl Rounds {

@@ -1,6 +1,6 @@
-// A naive interpreter of HALU code. It executes one item after the other, and decodes each
-// instruction word again whenever it executes the word. It supports the instructions of the axpy
-// kernel, including all variants of HFMA2 with rounding to nearest.
+// A naive interpreter of HALU code. The interpreter executes one item after the other, and decodes
+// each instruction word again whenever it executes the word. It supports only the instructions of
+// the axpy kernel, but all variants of HFMA2 with rounding to nearest.
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -17,7 +17,7 @@ use crate::ptx::{BLOCK, case};
 /// The option with which the benchmark starts itself as a process that launches on one thread. The
 /// process launches once for each line of its input.
 pub const ALONE: &str = "--ptx-alone";
-/// Number of items per thread or process. It is so large that two threads are worthwhile.
+/// Number of items per thread or process. The number is so large that two threads are worthwhile.
 const SHARED: usize = 1 << 22;
 
 /// The PTX kernel of the polynomial, with its input and output.

@@ -19,7 +19,8 @@ const VECTORS: usize = 128;
 /// Number of passes over the data in a launch.
 const PASSES: u32 = 1000;
 
-/// Assembly of `y = x + w`. The loop consists of three bundles. It stores a vector while it adds the next one.
+/// Assembly of `y = x + w`. The loop has three bundles; each iteration stores one vector and adds
+/// the next vector.
 const VADD: &str = "
              |  mov $r9 $m0         |                      |
              |  mov $r0 $m1         |                      |
@@ -107,7 +108,8 @@ fn against(bench: &Bench, columns: &str, group_branch: u32, peer: &CStr) -> Resu
     let start = [0; VECTORS * VECTOR];
     let mut ours = |y: &mut [u8]| launch(kernel, Engine::JIT, VECTORS as u32, PASSES, &[x, w], y);
     let mut peer = |y: &mut [u8]| {
-        // SAFETY: the function writes half as many bytes as it reads, and y has that many.
+        // SAFETY: the function writes half as many bytes as it reads, and y has half the size of
+        // the source.
         unsafe { peer.run(PASSES, &sources, y) };
         Ok(())
     };

@@ -62,7 +62,7 @@ The SM version sm_75 has no maximum instruction for halves. Therefore the two ve
 
 ";
 
-/// The kernel of which sm_75 has its own variant.
+/// Name of the kernel that has a separate variant for sm_75.
 const EXACT: &str = "k06_h2_max8";
 
 const EXACTLY: &str = "
@@ -105,7 +105,8 @@ fn read(path: &Path) -> Result<String, String> {
     fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// Reads the file of a kernel. For older SMs, reads the variant for sm_75 if there is one.
+/// Reads the file of a kernel. If `is_older` is `true` and the kernel has a variant for sm_75,
+/// reads this variant.
 fn file(folder: &str, name: &str, is_older: bool) -> Result<String, String> {
     let folder = root().join(folder);
     let older = folder.join("sm75").join(name);
@@ -117,7 +118,7 @@ fn source(name: &str, sm: Sm) -> Result<String, String> {
     file("examples/baseline", &format!("{name}.hb"), sm < Sm::SM_80)
 }
 
-/// Returns the IR text of the kernel variant that is the same for all SMs.
+/// Returns the IR text of a kernel, in the variant that is valid for all SMs.
 fn exact(name: &str) -> Result<String, String> {
     file("examples/baseline", &format!("{name}.hb"), false)
 }
@@ -159,8 +160,8 @@ fn counts(tools: &Tools, write: bool) -> Result<(), String> {
     fs::write(&path, page).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// Returns a Markdown table of instruction counts: those of the PTX that `make` returns, and those
-/// of the hand-written PTX.
+/// Returns a Markdown table of instruction counts, of the PTX that `make` returns and of the
+/// hand-written PTX.
 fn table(tools: &Tools, kernels: &[&str], make: impl Fn(&str, Sm) -> Result<String, String>) -> String {
     let heads = SMS.map(|sm| sm.to_string()).join(" | ");
     let mut table = format!("| kernel | {heads} |\n|---|{}\n", "---|".repeat(SMS.len()));

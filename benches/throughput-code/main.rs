@@ -117,7 +117,7 @@ Both compilers run as programs on one thread, and read and write files. Times ar
 Exit codes: 0 if every figure reaches its required ratio, 1 if a figure does not, 2 if a measurement failed.
 ";
 
-/// The option with which the benchmark starts itself to write functions. Its arguments are the
+/// The option with which the benchmark starts itself to write functions. The option takes the
 /// number of functions and a folder. Linux adds the peak memory of this process to that of each
 /// child process, so the functions are generated in a separate process.
 const WRITE: &str = "--write";

@@ -1,5 +1,5 @@
-//! Example: a compiler for a small language. Its expressions become kernels through the builder.
-//! Errors and traps have source locations in the file with the expression.
+//! Example: a compiler for a small language. The compiler translates each expression to a kernel,
+//! with the builder. Errors and traps have source locations in the file with the expression.
 
 use std::error::Error;
 

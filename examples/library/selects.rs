@@ -1,5 +1,5 @@
-//! Example: tests of kernels in Rust. They check which instructions are selected, and compare the
-//! results of all engines.
+//! Example: tests of kernels in Rust. The tests check which instructions are selected, and compare
+//! the results of all engines.
 
 use std::error::Error;
 

@@ -33,7 +33,8 @@ impl Bytes<'_> {
     }
 }
 
-/// Returns a value of the type `ty`, if there is one. Occasionally returns a value of any type.
+/// Returns a value of the type `ty`, or `None` if there is no such value. Occasionally returns a
+/// value of any type.
 fn value(bytes: &mut Bytes<'_>, b: &Builder, values: &[Value], ty: Option<Type>) -> Option<Value> {
     let at = bytes.next();
     let fitting: Vec<Value> = values.iter().copied().filter(|&v| ty.is_none_or(|ty| b.kernel().ty(v) == ty)).collect();
@@ -172,7 +173,8 @@ fuzz_target!(|data: &[u8]| {
         let printed = kernel.to_string();
         let module = match text::read(&printed) {
             Ok(module) => module,
-            // Passes may create such a store, which traps, but the parser rejects it.
+            // The verifier accepts a store to an `in` buffer, because passes may create the store.
+            // The parser rejects the store.
             Err(errors) if errors.iter().all(|error| error.message.starts_with("cannot store into")) => return,
             Err(errors) => panic!("{errors:?}\n{printed}"),
         };

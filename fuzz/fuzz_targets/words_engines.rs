@@ -11,8 +11,8 @@ use libfuzzer_sys::fuzz_target;
 /// Maximum number of generated instructions in a program.
 const MOST: usize = 48;
 
-/// The first instructions of every program. They load the addresses of the buffers, and three words
-/// at the item's position as operands.
+/// The first instructions of every program, which load the addresses of the buffers, and three
+/// words at the item's position as operands.
 const HEAD: &str = "\
     ULDC.64 UR0, c[0x0][0x160] ;
     ULDC.64 UR2, c[0x0][0x168] ;

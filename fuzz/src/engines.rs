@@ -54,8 +54,9 @@ fn buffers(kernel: &Kernel) -> Vec<Vec<u8>> {
     kernel.signature().given().iter().map(bytes).collect()
 }
 
-/// Runs a kernel on the interpreter and as native code, on one thread and on several. A launch with one item is
-/// compared, and one with many items if the items are independent. Panics if buffers, statistics or traps differ.
+/// Runs a kernel on the interpreter and as native code, on one thread and on several. One launch
+/// has one item. If the items are independent, a second launch has many items. Panics if buffers,
+/// statistics or traps differ.
 pub fn agree(program: &Program, kernel: &Kernel, offset: usize) {
     if kernel.words().len() > WORDS {
         return;

@@ -1,8 +1,10 @@
-//! A CUDA driver whose only device is the host. It implements the functions that the engine `cuda` calls, as `cuda.h`
-//! specifies them, and interprets the kernels. Tests use it to verify that the engine calls the driver correctly. It
-//! does not show how a GPU executes the kernels.
+//! A CUDA driver whose only device is the host. The driver implements the functions that the engine
+//! `cuda` calls, as `cuda.h` specifies them, and interprets the kernels. With this driver, tests
+//! verify that the engine calls a driver correctly. The tests do not show how a GPU executes the
+//! kernels.
 //!
-//! The environment variable `CUDA_ON_HOST_CAPABILITY` is the compute capability of the device times ten.
+//! The environment variable `CUDA_ON_HOST_CAPABILITY` is the compute capability of the device times
+//! ten.
 #![allow(non_snake_case, clippy::unwrap_used, clippy::missing_safety_doc, missing_docs)]
 
 use std::collections::BTreeMap;

@@ -16,7 +16,8 @@ fn ptx(compute: &str) -> Value {
     json!({"ptx": text, "grid": [1, 1, 1], "block": [1, 1, 1], "args": [zeros, zeros, zeros]})
 }
 
-/// Asserts that a launch fails with an error kind at a line number, with each of several sets of options.
+/// Asserts that a launch fails with an error kind at a line number, with each set of options in
+/// `ways`.
 #[track_caller]
 fn fails(line: &Value, kind: &str, number: u32, ways: &[&[&str]]) {
     for way in ways {

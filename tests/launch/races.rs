@@ -83,7 +83,8 @@ impl Draw {
         (first, second)
     }
 
-    /// Each item writes a word and reads the word of another item.
+    /// Generates a kernel in which each item writes a word and reads the word of another item. In
+    /// the faulty variant, the barrier between the write and the read is missing.
     fn exchange(&mut self, is_right: bool) -> Sample {
         let block = 4 + self.below(90) as u32;
         let (of, shift) = (self.space(), 1 + self.below(block as usize - 1));
@@ -107,14 +108,15 @@ add.u32 %r2, %t, {shift}; rem.u32 %r2, %r2, %n; {} ld.{space}.u32 %r3, [{wide}3]
         Sample { what: "exchange", body, grid: 1, block, error: (!is_right).then_some(of.race) }
     }
 
-    /// Message passing: an item writes data and then a flag. Another item reads the flag and then the data.
+    /// Generates a kernel with message passing: an item writes data and then a flag, and another
+    /// item reads the flag and then the data.
     fn message(&mut self, is_right: bool) -> Sample {
         let block = 4 + self.below(70) as u32;
         let (data, flag) = (self.space(), self.space());
         let (writer, reader) = self.two(block);
         let scope = self.one(&["cta", "gpu", "sys"]);
-        // How the writing item and the reading item order their accesses: 0 not at all, 1 by the
-        // access to the flag, 2 by a fence.
+        // Order of the data access and the flag access, in the writing item and in the reading
+        // item. 0 is no order, 1 is an order by the flag access, and 2 is an order by a fence.
         let (writes, reads) = match is_right {
             true => (1 + self.below(2), 1 + self.below(2)),
             false => self.one(&[(0, 0), (0, 1), (0, 2), (1, 0), (2, 0)]),
@@ -140,8 +142,8 @@ R: ld.{load}.{scope}.{fs}.u32 %r1, [{fb}]; setp.ne.u32 %p2, %r1, 1; @%p2 bra R; 
         Sample { what: "message", body, grid: 1, block, error: (!is_right).then_some(data.race) }
     }
 
-    /// The last block of the grid, or the last item of a block, reads the data that all others have
-    /// written, and resets the counter.
+    /// Generates a kernel in which the last block of the grid, or the last item of a block, reads
+    /// the data that all others have written, and resets the counter.
     fn last(&mut self, is_right: bool) -> Sample {
         let among_blocks = self.below(2) == 0;
         let (flag, data) = if among_blocks { (GLOBAL, GLOBAL) } else { (self.space(), self.space()) };
@@ -149,8 +151,8 @@ R: ld.{load}.{scope}.{fs}.u32 %r1, [{fb}]; setp.ne.u32 %p2, %r1, 1; @%p2 bra R; 
         let count = if among_blocks { grid } else { block };
         let reads = !(is_right && self.below(3) == 0);
         let fence = if among_blocks { "membar.gl;" } else { self.one(&["membar.cta;", "membar.gl;"]) };
-        // If no data is read, no fence is needed. In the faulty variant of the reset, an item other
-        // than the last one resets the counter.
+        // The kind of fault: 0 and 1 are a missing fence, 2 is a reset of the counter by an item
+        // that is not the last, and 3 is no fault. Without a read of the data, no fence is needed.
         let wrong = if is_right { 3 } else { self.below(3) };
         let [before, behind] = [0, 1].map(|which| if wrong == which || !reads { "" } else { fence });
         let (who, error) = match wrong {
@@ -172,7 +174,8 @@ R: ld.{load}.{scope}.{fs}.u32 %r1, [{fb}]; setp.ne.u32 %p2, %r1, 1; @%p2 bra R; 
         } else {
             String::new()
         };
-        // If the counter is reset too early, nothing is read, because other items may still write.
+        // If an item resets the counter too early, no item reads the data, because other items may
+        // still write.
         let read = if wrong == 2 { String::new() } else { read };
         let atomic = self.one(&["atom.{s}.add.u32 %r1, [{a}], 1;", "atom.{s}.inc.u32 %r1, [{a}], 1000;"]);
         let atomic = atomic.replace("{s}", fs).replace("{a}", fb);
@@ -185,7 +188,8 @@ setp.ne.u32 %p1, %r1, {who}; @%p1 bra END; {behind} {read} {} st.{fs}.u32 [{fb}]
         Sample { what: "last", body, grid, block, error: (!is_right).then_some(error) }
     }
 
-    /// Items change a word one after another, by a lock or by tickets.
+    /// Generates a kernel in which the items change a word one after another, by a lock or by
+    /// tickets.
     fn lock(&mut self, is_right: bool) -> Sample {
         let (data, flag) = (self.space(), self.space());
         let block = 4 + self.below(40) as u32;
@@ -222,8 +226,9 @@ L: ld.{takes}.{scope}.{fs}.u32 %r1, [{fb}]; setp.ne.u32 %p0, %r1, %r4; @%p0 bra 
         Sample { what, body, grid: 1, block, error: (!is_right).then_some(data.race) }
     }
 
-    /// One item releases a flag, a second item changes the flag, and a third item acquires it. A
-    /// change by an atomic operation continues the release sequence; a store ends it.
+    /// Generates a kernel in which one item releases a flag, a second item changes the flag, and a
+    /// third item acquires it. A change by an atomic operation continues the release sequence; a
+    /// store ends it.
     fn sequence(&mut self, is_right: bool) -> Sample {
         let (data, flag) = (self.space(), self.space());
         let block = 4 + self.below(70) as u32;
@@ -246,8 +251,9 @@ ld.{ds}.u32 %r2, [{db}]; st.global.u32 [%o], %r2;",
         Sample { what: "release sequence", body, grid: 1, block, error: (!is_right).then_some(data.race) }
     }
 
-    /// An item may write weakly after it has observed a strong write of another item to the same
-    /// word. Earlier accesses of that other item remain unordered.
+    /// Generates a kernel in which an item observes a strong write of another item, and then writes
+    /// the same word weakly. The observation does not order the accesses of the other item before
+    /// its strong write.
     fn observed(&mut self, is_right: bool) -> Sample {
         let (data, flag) = (self.space(), self.space());
         let block = 4 + self.below(70) as u32;
@@ -269,7 +275,8 @@ R: {spin} {behind} st.{fs}.u32 [{fb}], 0;",
         Sample { what: "observed", body, grid: 1, block, error: (!is_right).then_some(error) }
     }
 
-    /// Strong accesses to the same address, with equal or different sizes.
+    /// Generates a kernel with two strong accesses. In the faulty variant, the accesses overlap
+    /// only in part, and no barrier orders the accesses.
     fn sizes(&mut self, is_right: bool) -> Sample {
         let of = self.space();
         let block = 4 + self.below(70) as u32;
@@ -308,8 +315,8 @@ R: {spin} {behind} st.{fs}.u32 [{fb}], 0;",
         // Accesses of different sizes are no race if a barrier orders them.
         let ordered = is_right && self.below(3) == 0;
         let pairs = if is_right && !ordered { &alike } else { &apart };
-        // The last pair are vector accesses, which the import refuses in shared memory because it
-        // cannot prove their alignment.
+        // The last pair consists of vector accesses. The import refuses these accesses in shared
+        // memory, because it cannot prove their alignment.
         let [one, other] = &pairs[self.below(pairs.len() - usize::from(space == "shared"))];
         let between = if ordered { "bar.sync 0;" } else { "" };
         let body = format!(
@@ -319,7 +326,8 @@ setp.ne.u32 %p0, %t, {first}; @%p0 bra A; {one} A: {between} setp.ne.u32 %p1, %t
         Sample { what: "sizes", body, grid: 1, block, error: (!is_right).then_some(of.race) }
     }
 
-    /// Barriers that all remaining lanes of a warp reach, and barriers that some lanes do not execute.
+    /// Generates a kernel with barriers. In the faulty variants, some lanes of a warp do not
+    /// execute a barrier at which other lanes wait.
     fn barriers(&mut self, is_right: bool) -> Sample {
         let block = 8 + self.below(90) as u32;
         let lane = 1 + self.below(6);
@@ -405,8 +413,8 @@ const WAYS: [&[&str]; 6] = [
     &["--via", "halu", "--engine", "jit"],
 ];
 
-/// Some lanes have left a loop and wait at a barrier. The other lanes wait in the loop at a
-/// shuffle, whose member mask contains all lanes.
+/// Some lanes have left a loop and wait at a barrier. Other lanes wait in the loop, at a shuffle
+/// whose member mask contains all lanes.
 #[test]
 fn a_circular_wait_names_all_parties() {
     let text = ".version 7.8 .target sm_80 .address_size 64
@@ -431,7 +439,8 @@ ret;
     }
 }
 
-/// Half of the lanes skip a barrier at which the other lanes wait. Only engines that detect races report this.
+/// Half of the lanes skip a barrier at which the other lanes wait. Only engines that detect races
+/// report the skipped barrier.
 #[test]
 fn lanes_that_pass_a_barrier_are_named() {
     let text = ".version 7.8 .target sm_80 .address_size 64

@@ -1,15 +1,16 @@
-//! Tests of same-value races: by default, two unordered stores of the same value by the same
-//! instruction are a warning, and `--races=strict` makes them an error.
+//! Tests of same-value races, which are races of two weak stores of the same value by the same
+//! instruction. By default, a same-value race is a warning; with `--races=strict`, it is an error.
 
 use serde_json::{Value, json};
 
 use super::answers;
 use crate::common::halfbyte;
 
-/// The forms of execution that detect races, without the option `--races`.
+/// Options of `launch` that select three forms of execution. The tests add the option `--races`.
 const WAYS: [&[&str]; 3] = [&["--via", "ptx"], &["--via", "ir"], &["--via", "halu", "--engine", "jit"]];
 
-/// Returns a PTX kernel with the address of a word in shared or global memory in `%a`.
+/// Returns a PTX kernel in which `%a` is the address of a word in shared or global memory. `body`
+/// follows the computation of the address.
 fn text(space: &str, body: &str) -> String {
     let address = match space {
         "shared" => "mov.u64 %a, s;",
@@ -38,40 +39,41 @@ fn launch(space: &str, body: &str) -> String {
     json!({"ptx": text(space, body), "grid": [1, 1, 1], "block": [64, 1, 1], "args": args}).to_string()
 }
 
-/// Returns the answer of each form of execution.
+/// Returns the answer of `launch` for each form of execution in [`WAYS`].
 fn each(races: &str, space: &str, body: &str) -> Vec<Value> {
     WAYS.iter().map(|way| answers(&[way, &[races][..]].concat(), &[launch(space, body)]).remove(0)).collect()
 }
 
-/// Bodies whose only race is a same-value race.
+/// Kernel bodies in which every race is a same-value race.
 const SAME: &[&str] = &[
     "st.SPACE.u32 [%a], 7; bar.sync 0; ld.SPACE.u32 %r1, [%a]; st.global.u32 [%d1], %r1;",
-    // Several values one after another, with barriers between them.
+    // All items store 3, then 2, then 1. A barrier follows each store.
     "mov.u32 %r2, 3; L: st.SPACE.u32 [%a], %r2; bar.sync 0; sub.u32 %r2, %r2, 1; setp.ne.u32 %p2, %r2, 0; @%p2 bra L;",
-    // Only two items store.
+    // Only items 0 and 40 store.
     "or.pred %p2, %p0, %p1; @%p2 st.SPACE.u32 [%a], 7;",
-    // An item reads the word before a barrier.
+    // All items store, read the word after a barrier, and store again after another barrier.
     "st.SPACE.u32 [%a], 1; bar.sync 0; ld.SPACE.u32 %r1, [%a]; bar.sync 0; st.SPACE.u32 [%a], 0;",
     "mov.u32 %r1, 5; st.SPACE.v2.u32 [%a], {%r1, %r1};",
-    // Calls of a function from two instructions.
+    // Two calls reach the same store instruction in a function.
     "@!%p0 bra ELSE; {.param .b64 p; .param .b32 q; st.param.b64 [p], %a; st.param.b32 [q], 4; call put, (p, q);} bra END;
      ELSE: @!%p1 bra END; {.param .b64 p; .param .b32 q; st.param.b64 [p], %a; st.param.b32 [q], 4; call put, (p, q);} END:",
 ];
 
-/// Bodies with a race that is an error.
+/// Kernel bodies with a race that is an error.
 const ERRORS: &[&str] = &[
-    // Other values, other instructions, and reads.
+    // Stores of different values, stores by different instructions, and stores that race with
+    // reads.
     "st.SPACE.u32 [%a], %t;",
     "or.pred %p2, %p0, %p1; @!%p2 bra E; selp.u32 %r1, 7, 8, %p0; st.SPACE.u32 [%a], %r1; E:",
     "@%p0 st.SPACE.u32 [%a], 7; @%p1 st.SPACE.u32 [%a], 7;",
     "@%p0 st.SPACE.u32 [%a], 7; @!%p1 bra E; st.SPACE.u32 [%a+0], 7; E:",
     "st.SPACE.u32 [%a], 7; ld.SPACE.u32 %r1, [%a]; st.global.u32 [%d1], %r1;",
     "@%p1 st.SPACE.u32 [%a], 7; bar.warp.sync -1; @%p1 ld.SPACE.u32 %r1, [%a]; @%p0 st.SPACE.u32 [%a], 7;",
-    // The same instruction stores 7 again after another value.
+    // Item 0 stores 7 twice. The other items store 8 and then 7.
     "mov.u32 %r2, 2; L: add.u32 %r1, %r2, 6; @%p0 mov.u32 %r1, 7; st.SPACE.u32 [%a], %r1; sub.u32 %r2, %r2, 1; setp.ne.u32 %p2, %r2, 0; @%p2 bra L;",
     // Item 0 reads the word before its store, which races with the store of item 40.
     "@!%p0 bra W; st.SPACE.u32 [%a], 1; ld.SPACE.u32 %r1, [%a]; W: or.pred %p2, %p0, %p1; @!%p2 bra E; st.SPACE.u32 [%a], 7; E:",
-    // A strong store, and a copy of fewer bytes.
+    // A strong store that races with a weak store, and two stores of different sizes.
     "@%p0 st.volatile.SPACE.u32 [%a], 7; @!%p1 bra E; st.SPACE.u32 [%a], 7; E:",
     "or.pred %p2, %p0, %p1; @!%p2 bra E; st.SPACE.u32 [%a], 257; E: @%p1 st.SPACE.u8 [%a+1], 1;",
 ];
@@ -93,7 +95,7 @@ fn stores_of_the_same_value_are_a_warning() {
                     assert!(race["message"].as_str().unwrap().contains("with the same value"), "{way:?}: {race}");
                 }
             }
-            // Without `--races`, there is no warning, except from the evaluator.
+            // Without `--races`, only the evaluator gives a warning.
             let plain = answers(&["--via", "ptx"], &[launch(space, body)]).remove(0);
             assert!(plain["buffers"].is_array() && plain["warnings"].is_null(), "{plain}\n{body}");
         }
@@ -153,7 +155,7 @@ fn race_errors_name_both_source_lines() {
     }
 }
 
-/// `run` and `check` print the warning, and give the result.
+/// `run` and `check` print the warning of a same-value race, and the result of the launch.
 #[test]
 fn commands_warn_and_give_the_result() {
     let folder = tempfile::tempdir().unwrap();

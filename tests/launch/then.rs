@@ -56,8 +56,8 @@ fn with(mut line: Value, then: Value) -> Value {
     line
 }
 
-/// The launches double the buffer twice, then add it to itself, to a new buffer and to a scalar.
-/// New buffers are printed after those of the first launch.
+/// The launches double the buffer twice, then add the buffer to itself, to a new buffer and to a
+/// scalar. New buffers are printed after the buffers of the first launch.
 #[test]
 fn launches_go_on_with_what_is_in_the_buffers() {
     let line = with(
@@ -85,7 +85,8 @@ fn ptx_has_launches_that_follow_too() {
     }
 }
 
-/// A later launch may reuse a scalar of the first launch. Its aliases refer to its own arguments.
+/// A later launch may reuse a scalar of the first launch. The aliases of a later launch refer to
+/// arguments of the same launch.
 #[test]
 fn values_and_aliases_of_later_launches() {
     let first = json!({"hb": KERNELS, "entry": "sum", "items": 1, "args": [

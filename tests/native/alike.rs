@@ -65,7 +65,8 @@ impl Alike {
         Ok(bytes.collect())
     }
 
-    /// Compares all three engines. Fails with the trapping item, if any.
+    /// Compares the interpreter, native code in memory, and the native object's function. Returns
+    /// an error with the number of the trapping item if an item traps.
     pub fn check(&self, shape: impl Into<Shape>, given: &[Given]) -> Result<(), u32> {
         let shape = shape.into();
         let expected = self.run(shape, Engine::Interp, given);
@@ -73,8 +74,9 @@ impl Alike {
         self.check_function(shape, given)
     }
 
-    /// Compares the native object's function with the interpreter. Items may read what others
-    /// write, because both run them in order.
+    /// Compares the native object's function with the interpreter. An item may read bytes that
+    /// another item writes, because the interpreter and the function run the items in the same
+    /// order. Returns an error with the number of the trapping item if an item traps.
     pub fn check_function(&self, shape: impl Into<Shape>, given: &[Given]) -> Result<(), u32> {
         let shape = shape.into();
         let expected = self.run(shape, Engine::Interp, given);

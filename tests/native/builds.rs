@@ -1,4 +1,4 @@
-//! Build integration: the examples for build scripts and CMake.
+//! Tests of the examples for build scripts and for CMake, which link kernels as native functions.
 
 use std::fs;
 use std::process::Command;
@@ -9,7 +9,8 @@ use super::driver::HOST;
 use super::has;
 use crate::common::root;
 
-/// The output of both programs after `brighten`: `neuron` of 2 x - 1 for 0.25 and 1.
+/// The second output line of both example programs, in hexadecimal: the results of the kernel
+/// `neuron` for two halves.
 const NEURON: &str = "3c000000";
 
 #[test]

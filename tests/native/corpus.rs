@@ -100,8 +100,8 @@ impl Corpus {
         }
     }
 
-    /// Adds a launch of a kernel that has an object. Returns the arguments after the launch on the
-    /// evaluator, or `None` if it traps.
+    /// Adds a launch of a kernel to the corpus if the kernel has an object. Returns the arguments
+    /// after the launch on the evaluator, or `None` if the launch traps.
     fn launch(
         &mut self,
         name: String,
@@ -149,7 +149,7 @@ impl Corpus {
         let unit = self.units.len() - 1;
         for (at, launch) in launches(kernel, &mut random).iter().enumerate() {
             let takes_grid = self.units[unit].functions[0].takes_grid;
-            // A function without axes is not launched over several.
+            // A function that takes no grid and block supports only launches along x.
             if takes_grid || launch.shape.is_along_x() {
                 self.launch(format!("{name}, launch {at}"), &module, kernel, Some(unit), launch, BUDGET);
             }

@@ -1,4 +1,5 @@
-//! A C program that launches native functions. It reads the arguments from a file, and writes the buffers to another.
+//! A C program that launches native functions. The program reads the arguments from a file, and
+//! writes the buffers to another file.
 
 use std::fmt::Write;
 use std::fs;

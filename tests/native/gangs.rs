@@ -1,4 +1,5 @@
-//! Kernels that do not stream. Objects run their items in gangs, and must agree with the interpreter.
+//! Tests of kernels whose items run in gangs in native objects, and of similar kernels whose items
+//! run one after another. The results must be those of the interpreter.
 
 use halfbyte::Shape;
 use halfbyte::ir::witness::Random;
@@ -160,7 +161,7 @@ const KERNELS: [Case; 26] = [
         &[4, 8],
         false,
     ),
-    // Stored elements may be loaded again.
+    // The kernel loads from a buffer to which it stores.
     (
         "in_place",
         "n: i32, y: inout i32) {\nlet i = item_id()\nfor k in 0..n {\ny[i] = y[i] * 3 + k\n}\n}",

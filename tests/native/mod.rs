@@ -1,4 +1,5 @@
-//! Kernels as native objects, linked into programs in C and Rust. They must agree with the evaluator.
+//! Tests of kernels as native objects, which are linked into programs in C and Rust. The results
+//! must be those of the evaluator.
 
 mod alike;
 mod builds;

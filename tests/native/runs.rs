@@ -1,5 +1,5 @@
-//! Kernels that stream. Native code, and objects for computers with wide vectors, process their
-//! items in runs, and must agree with the interpreter.
+//! Tests of kernels that native code and native objects execute by vector loops over runs of items,
+//! and of similar kernels. The results must be those of the interpreter.
 
 use halfbyte::Shape;
 use halfbyte::ir::witness::Random;

@@ -51,7 +51,8 @@ const UNREACHED: &[Unreached] = &[
     ("ULDC_32", "the same"),
 ];
 
-/// Returns a kernel with accesses at computed addresses and with narrow parameters, neither of which a witness has.
+/// Returns a kernel with accesses at computed addresses and with narrow parameters. No witness has
+/// either of these.
 fn pointers(ty: &str) -> String {
     format!(
         "kernel @k(%x: in {ty}, %m: i16, %n: i16, %y: out {ty}) {{\n^entry:\n  %i = item_id\n  %s = const.i32 16\n  \

@@ -40,8 +40,8 @@ trait Isa {
 struct Feature {
     /// Text of the modifier in assembly.
     text: String,
-    /// Conditions on the instruction word that hold if the modifier is set: a field, a value, and
-    /// `true` if the field must equal the value, `false` if it must differ.
+    /// Conditions on the instruction word that hold if the modifier is set. Each condition has a
+    /// field, `true` if the field must equal the value or `false` if it must differ, and the value.
     holds: Vec<(Field, bool, u64)>,
 }
 

@@ -160,8 +160,8 @@ fn panes_are_copied() {
     assert_eq!(copied.output(), compiled.output());
 }
 
-/// All lines that come from one source line have the same colour in all stages. The next source
-/// line has another colour.
+/// All lines that are derived from one source line have the same colour in all stages. The next
+/// source line has another colour.
 #[test]
 fn lines_have_colours() {
     let script = "const colours = key => new Set([...view().querySelectorAll(`.stage .inst[data-k=\"${key}\"]`)].map(line => getComputedStyle(line).backgroundColor)); \

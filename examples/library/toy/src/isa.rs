@@ -13,7 +13,7 @@ pub const TARGET: Target = Target::new(&Descriptor {
     sm: None,
 });
 
-/// Number of registers. No instruction reads the last one.
+/// Number of registers. No instruction reads the last register.
 pub const REGISTERS: u32 = 16;
 
 /// Reads the item index.
