@@ -481,6 +481,7 @@ pub fn race_diagnostic(race: &Race, kernel: &halfbyte_ir::Kernel, shape: &Shape)
     let Race { place, offset, first, second, is_same_value } = race;
     let memory = match *place {
         SharedLocation::Shared => "shared memory".to_owned(),
+        SharedLocation::Process => "memory of the process".to_owned(),
         SharedLocation::Buffer(param) => {
             let buffer = kernel.params.get(param as usize).map_or("", |param| param.name.as_str());
             format!("buffer `{buffer}`")

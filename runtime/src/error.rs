@@ -156,6 +156,12 @@ pub enum LaunchError {
         /// Maximum memory in bytes.
         limit: u64,
     },
+    /// The variables of the kernel lie in memory of the process, and the launch is on buffers.
+    #[error("the variables of kernel `{kernel}` lie in memory of the process; launch it on memory of the process")]
+    HostVariables {
+        /// Name of the kernel.
+        kernel: String,
+    },
     /// The engine does not support the kernel's target.
     #[error("engine `{engine}` does not support {target}, the target of kernel `{kernel}`")]
     Engine {

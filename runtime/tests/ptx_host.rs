@@ -4,8 +4,9 @@ use std::num::NonZero;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use halfbyte_abi::Shape;
+use halfbyte_abi::cooperative::RaceCheck;
 use halfbyte_isa::ptx::text::read;
-use halfbyte_runtime::ptx::{Allocation, HostLaunch, HostMemory, Kernel};
+use halfbyte_runtime::ptx::{Allocation, Arg, Globals, HostLaunch, HostMemory, Kernel, Launch, Warn};
 use halfbyte_runtime::{Engine, LaunchError, Stats, TrapKind};
 
 /// The interpreter, and native code if this build supports it.
@@ -227,4 +228,99 @@ fn what_does_not_fit_is_refused() {
     };
     assert!(matches!(launch(&[&[0; 8]]), LaunchError::Count { expected: 2, found: 1, .. }));
     assert!(matches!(launch(&[&[0; 8], &[0; 4]]), LaunchError::Bytes { expected: 8, found: 4, .. }));
+}
+
+/// Launches a kernel of `load` with one pointer on 64 items in blocks of 32, with detection of races. Returns the trap,
+/// if any, and the number of warnings.
+fn detect(kernel: &Kernel, check: RaceCheck) -> (Option<String>, u32) {
+    // The words straddle a boundary of 2^20 bytes.
+    let mut words = vec![0_u32; 1 << 19];
+    let end = address(&mut words).next_multiple_of(1 << 20);
+    let (start, bytes) = (end - 128, 256);
+    let find = move |at: u64| (start..start + bytes).contains(&at).then_some(Allocation { start, bytes });
+    let memory = HostMemory::bounded(&find);
+    let args = [start, start].map(u64::to_le_bytes);
+    let args = [args[0].as_slice(), args[1].as_slice()];
+    let warnings = AtomicU32::new(0);
+    let warn = |_: &_| _ = warnings.fetch_add(1, Ordering::Relaxed);
+    let engine = Engine::Jit { threads: NonZero::<u16>::MIN };
+    let launch =
+        HostLaunch { engine, races: check, warn: Some(Warn(&warn)), ..HostLaunch::new((2, 32), &args, &memory) };
+    // SAFETY: `memory` limits the accesses to `words`.
+    let ran = unsafe { kernel.launch_on_host(launch) };
+    (ran.is_err().then(|| trap(ran)), warnings.into_inner())
+}
+
+#[test]
+fn detects_races_on_memory_of_the_process() {
+    let own = load("", "add.u64 %d2, %d0, %d7; st.global.u32 [%d2], %r7; ld.global.u32 %r0, [%d2];");
+    assert_eq!(detect(&own, RaceCheck::Strict), (None, 0));
+    let atomic = load("", "red.global.add.u32 [%d0], %r7;");
+    assert_eq!(detect(&atomic, RaceCheck::Strict), (None, 0));
+    let neighbour = load("", "add.u64 %d2, %d0, %d7; xor.b64 %d3, %d2, 4; st.u32 [%d2], %r7; ld.u32 %r0, [%d3];");
+    let (race, _) = detect(&neighbour, RaceCheck::On);
+    assert!(race.is_some_and(|race| race.starts_with("data race: store of the byte at global address 0x")));
+    let same_value = load("", "st.global.u32 [%d0+128], 7;");
+    let (race, _) = detect(&same_value, RaceCheck::Strict);
+    assert!(race.is_some_and(|race| race.ends_with("with the same value, at line 4")));
+    assert_eq!(detect(&same_value, RaceCheck::On), (None, 1));
+    let shared = load("", ".shared .u32 s[32]; ld.shared.u32 %r0, [s]; st.global.u32 [%d0], %r0;");
+    let (read, _) = detect(&shared, RaceCheck::On);
+    assert!(read.is_some_and(|read| read.ends_with("uninitialised")));
+}
+
+/// Variables, and a kernel that stores to [%d1] and on: the address of `total`, the word behind `where_total`, and the
+/// constant `factor`, read by its name and through its generic address. Then it adds 1 to `total`.
+const VARIABLES: (&str, &str) = (
+    ".global .align 4096 .u32 total = 7; .global .u64 where_total = total; .const .u32 factor[2] = {5, 6};",
+    "mov.u64 %d2, total; st.u64 [%d1], %d2;
+ld.global.u64 %d3, [where_total]; ld.global.u32 %r0, [%d3]; st.u32 [%d1+8], %r0;
+ld.const.u32 %r1, [factor+4]; st.u32 [%d1+12], %r1;
+mov.u64 %d4, factor; cvta.const.u64 %d5, %d4; ld.u32 %r2, [%d5]; st.u32 [%d1+16], %r2;
+atom.global.add.u32 %r3, [total], 1;",
+);
+
+#[test]
+fn variables_lie_in_memory_of_the_process() {
+    let (declared, body) = VARIABLES;
+    let text = format!(
+        ".version 8.8 .target sm_90 .address_size 64\n{declared}\n.visible .entry k(.param .u64 x, .param .u64 y)
+{{ .reg .b32 %r<8>; .reg .b64 %d<8>; ld.param.u64 %d1, [y];\n{body}\nret; }}\n"
+    );
+    let text = read(&text).unwrap();
+    for &engine in ENGINES.iter().filter(|engine| !matches!(engine, Engine::Cuda)) {
+        let globals = Globals::on_host(&text);
+        let kernel = Kernel::load_with(&text, "k", "k.ptx", &globals).unwrap();
+        let [total, factor] = ["total", "factor"].map(|name| globals.allocation(&text, name).unwrap());
+        assert_eq!((total.bytes, total.start % 4096, factor.bytes), (4, 0, 8));
+        assert_eq!((globals.allocation(&text, "k"), globals.are_written(&text)), (None, false));
+        let mut out = [0_u32; 5];
+        let (start, bytes) = (address(&mut out), 20);
+        let find = move |at: u64| (start..start + bytes).contains(&at).then_some(Allocation { start, bytes });
+        let launch = |memory: &HostMemory<'_>| {
+            let bytes = [0, start].map(u64::to_le_bytes);
+            let args = [bytes[0].as_slice(), bytes[1].as_slice()];
+            let launch = HostLaunch { engine, ..HostLaunch::new((1, 1), &args, memory) };
+            // SAFETY: the kernel accesses only `out` and its variables.
+            unsafe { kernel.launch_on_host(launch) }.unwrap();
+        };
+        launch(&HostMemory::bounded(&find));
+        assert_eq!(out, [total.start as u32, (total.start >> 32) as u32, 7, 6, 5]);
+        assert!(globals.are_written(&text));
+        // The host changes a variable and a constant.
+        let write = |to: Allocation, value: u32| {
+            let to = std::ptr::with_exposed_provenance_mut::<u32>(to.start as usize);
+            // SAFETY: the address is that of a variable of at least 4 bytes, and no launch runs.
+            unsafe { to.write(value) };
+        };
+        write(total, 40);
+        write(factor, 9);
+        launch(&HostMemory::unbounded());
+        assert_eq!(out[2..], [40, 6, 9]);
+        launch(&HostMemory::unbounded());
+        assert_eq!(out[2], 41);
+        let mut buffers = [Arg::Value(&[0; 8]), Arg::Value(&[0; 8])];
+        let refused = kernel.launch(Launch::new((1, 1), &mut buffers)).unwrap_err();
+        assert!(matches!(refused, LaunchError::HostVariables { .. }));
+    }
 }

@@ -48,6 +48,8 @@ pub enum SharedLocation {
     Shared,
     /// The buffer with this number.
     Buffer(u32),
+    /// Memory of the process. An offset is an address of the process. An access is aligned to its size.
+    Process,
 }
 
 /// Properties of a memory access.
@@ -95,6 +97,9 @@ pub struct Race {
     pub is_same_value: bool,
 }
 
+/// Size in bytes of a region of the process that has one shadow memory.
+const REGION_BYTES: u64 = 1 << 20;
+
 /// Detector of data races between the work items of a launch that runs one group at a time.
 pub struct RaceDetector {
     /// Number of items in a group.
@@ -103,6 +108,8 @@ pub struct RaceDetector {
     /// Suspended groups of a cooperative launch, by group number.
     suspended: BTreeMap<u32, GroupState>,
     buffers: Vec<Shadow>,
+    /// Shadow memory of the accessed regions of the process, by the address of the region divided by its size.
+    process: BTreeMap<u64, Shadow>,
     check: RaceCheck,
     found: Option<Race>,
     /// The first same-value race of each instruction. Empty under [`RaceCheck::Strict`].
@@ -145,6 +152,7 @@ impl RaceDetector {
             running: GroupState::new(0, size),
             suspended: BTreeMap::new(),
             buffers: Vec::new(),
+            process: BTreeMap::new(),
             check,
             found: None,
             same_value: BTreeMap::new(),
@@ -227,18 +235,23 @@ impl RaceDetector {
     fn order(&mut self, place: SharedLocation, offset: u64, bytes: usize, touch: AccessInfo) {
         let local = self.local(touch.item);
         let (size, group) = (self.size, self.running.number);
-        let shadow = match place {
-            SharedLocation::Shared => &mut self.running.shared,
+        let (shadow, start) = match place {
+            SharedLocation::Shared => (&mut self.running.shared, 0),
             SharedLocation::Buffer(number) => {
                 let number = number as usize;
                 if self.buffers.len() <= number {
                     self.buffers.resize_with(number + 1, Shadow::default);
                 }
-                &mut self.buffers[number]
+                (&mut self.buffers[number], 0)
+            }
+            SharedLocation::Process => {
+                let region = offset / REGION_BYTES;
+                (self.process.entry(region).or_default(), region * REGION_BYTES)
             }
         };
         let Some(clock) = self.running.clocks.get_mut(local as usize) else { return };
-        let bytes = offset as usize..offset as usize + bytes;
+        let first = (offset - start) as usize;
+        let bytes = first..first + bytes;
         // Acquire first: the releases that an access acquires happen before the access itself.
         if let (true, Some(strength)) = (touch.reads, touch.strong) {
             for at in bytes.clone() {
@@ -262,7 +275,8 @@ impl RaceDetector {
                     let side =
                         |note: AccessRecord, writes| RacingAccess { item: note.item(), inst: note.place(), writes };
                     let (first, second) = (side(first, writes), side(note, touch.writes));
-                    let race = Race { place, offset: at as u64, first, second, is_async_copy: false, is_same_value };
+                    let offset = start + at as u64;
+                    let race = Race { place, offset, first, second, is_async_copy: false, is_same_value };
                     if is_same_value && self.check != RaceCheck::Strict {
                         self.same_value.entry(touch.inst).or_insert(race);
                     } else {

@@ -322,6 +322,7 @@ fn memory(place: SharedLocation) -> String {
     match place {
         SharedLocation::Shared => "shared memory".into(),
         SharedLocation::Buffer(param) => format!("the buffer of parameter {param}"),
+        SharedLocation::Process => "memory of the process".into(),
     }
 }
 

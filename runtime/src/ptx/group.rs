@@ -273,6 +273,7 @@ pub(super) fn race_of(race: &Race, shape: &Shape) -> (u32, Fault) {
     let (space, address) = match place {
         SharedLocation::Shared => (Space::Shared, offset),
         SharedLocation::Buffer(number) => (Space::Global, halfbyte_abi::buffer_base(number as usize) + offset),
+        SharedLocation::Process => (Space::Global, offset),
     };
     let access = if second.writes { Access::Store } else { Access::Load };
     let other = ConflictingAccess {

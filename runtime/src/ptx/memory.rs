@@ -282,9 +282,10 @@ impl<'a> Memory<'a> {
         copied?;
         let item = self.item;
         let places = (self.at(Access::Load, from, 1)?, self.at(Access::Store, to, 1)?);
-        if let (Some(races), (ResolvedAddress::Global(from), ResolvedAddress::Shared(to))) = (&mut self.races, places) {
-            let read = buffer_of(from).map(|(buffer, offset)| (SharedLocation::Buffer(buffer as u32), offset, taken));
-            let from = read.filter(|_| taken != 0).unwrap_or((SharedLocation::Shared, 0, 0));
+        let read = self.shared_location(places.0);
+        if let (Some(races), (ResolvedAddress::Global(_), ResolvedAddress::Shared(to))) = (&mut self.races, places) {
+            let read = read.filter(|_| taken != 0);
+            let from = read.map_or((SharedLocation::Shared, 0, 0), |(place, offset)| (place, offset, taken));
             races.copy(cooperative::AsyncCopy {
                 item,
                 inst: inst as u32,
@@ -362,19 +363,27 @@ impl<'a> Memory<'a> {
 
     /// Reports an access to the race detector, if any.
     fn note(&mut self, at: ResolvedAddress, count: usize, by: AccessOrigin, how: AccessKind) {
-        let Some(races) = &mut self.races else { return };
-        let found = match at {
-            ResolvedAddress::Shared(offset) => Some((SharedLocation::Shared, offset)),
-            ResolvedAddress::Global(address) => {
-                buffer_of(address).map(|(buffer, offset)| (SharedLocation::Buffer(buffer as u32), offset))
-            }
-            ResolvedAddress::Local(_) | ResolvedAddress::Param(_) | ResolvedAddress::Parameter(..) => None,
-        };
-        let Some((place, offset)) = found else { return };
+        let shared = self.races.as_ref().and_then(|_| self.shared_location(at));
+        let (Some(races), Some((place, offset))) = (&mut self.races, shared) else { return };
         let (AccessOrigin { address, strong }, AccessKind { reads, writes, keeps_value }) = (by, how);
         let keeps_value = keeps_value && strong.is_none();
         let touch = AccessInfo { item: self.item, inst: address as u32, writes, reads, strong, keeps_value };
         races.access(place, offset, count, touch);
+    }
+
+    /// Returns the memory that contains an address, and the offset of the address in the memory, or `None` if only
+    /// one item can access the memory.
+    fn shared_location(&self, at: ResolvedAddress) -> Option<(SharedLocation, u64)> {
+        match at {
+            ResolvedAddress::Shared(offset) => Some((SharedLocation::Shared, offset)),
+            ResolvedAddress::Global(address) if self.host_of(address).is_some() => {
+                Some((SharedLocation::Process, address))
+            }
+            ResolvedAddress::Global(address) => {
+                buffer_of(address).map(|(buffer, offset)| (SharedLocation::Buffer(buffer as u32), offset))
+            }
+            ResolvedAddress::Local(_) | ResolvedAddress::Param(_) | ResolvedAddress::Parameter(..) => None,
+        }
     }
 
     /// Reads the NUL-terminated string at a generic address. The string also ends at the end of the

@@ -12,6 +12,8 @@
 #[cfg_attr(not(feature = "cuda"), path = "no_cuda.rs")]
 mod cuda;
 mod group;
+mod host;
+mod host_variables;
 mod interp;
 mod memory;
 #[cfg_attr(not(feature = "jit"), path = "no_native.rs")]
@@ -62,6 +64,7 @@ pub use halfbyte_native::host::{Allocation, Find, HostMemory};
 use halfbyte_native::launch::LaunchOptions;
 #[cfg(feature = "jit")]
 use halfbyte_native::ptx::Jit;
+pub use host::HostLaunch;
 use interp::{Item, Registers, Thread};
 use memory::Memory;
 #[cfg(not(feature = "jit"))]
@@ -71,7 +74,7 @@ use remedy::remedy_for;
 use trace::Tracer;
 pub use trace::{Accessed, Outcome, RegisterValue, Step, Trace};
 pub use variables::Globals;
-use variables::Variables;
+use variables::{VariableContents, Variables};
 
 /// The PTX machine.
 #[derive(Clone, Copy, Debug)]
@@ -134,6 +137,11 @@ enum HostLaunchError {
         /// Maximum memory in bytes.
         limit: u64,
     },
+}
+
+/// Returns the race detector of a launch, or `None` if the launch does not detect races.
+fn detector(races: RaceCheck, shape: &Shape) -> Option<RaceDetector> {
+    races.is_on().then(|| RaceDetector::new(group::block_size(shape), races))
 }
 
 /// Runs a launch in native code or in the interpreter.
@@ -282,38 +290,6 @@ impl<'a, 'b> Launch<'a, 'b> {
     }
 }
 
-/// The options of a launch whose pointers are addresses in the process.
-#[derive(Clone, Copy, Debug)]
-pub struct HostLaunch<'a> {
-    /// The number of thread blocks and the block size. Each thread is a work item.
-    pub shape: Shape,
-    /// The bytes of each parameter, in order. A pointer is an address of the process.
-    pub args: &'a [&'a [u8]],
-    /// The memory of the process that the kernel may access.
-    pub memory: &'a HostMemory<'a>,
-    /// Maximum number of backward branches and calls that one work item may execute.
-    pub budget: u64,
-    /// The engine: native code or the interpreter. A GPU cannot access the memory of the process,
-    /// so engine `cuda` falls back to the interpreter.
-    pub engine: Engine,
-    /// Watchdog that ends the launch when a limit is exceeded or the launch is cancelled.
-    pub watchdog: Option<&'a Watchdog>,
-    /// `true` for a cooperative launch: all blocks are resident together, so that blocks can wait
-    /// for each other. A cooperative launch runs in the interpreter.
-    pub cooperative: bool,
-    /// Receiver of the text that the kernel prints with `vprintf`.
-    pub print: Option<Print<'a>>,
-}
-
-impl<'a> HostLaunch<'a> {
-    /// Creates launch options for the interpreter with the default budget.
-    pub fn new(shape: impl Into<Shape>, args: &'a [&'a [u8]], memory: &'a HostMemory<'a>) -> HostLaunch<'a> {
-        let (shape, budget) = (shape.into(), DEFAULT_BUDGET);
-        let (engine, cooperative) = (Engine::Interp, false);
-        HostLaunch { shape, args, memory, budget, engine, watchdog: None, cooperative, print: None }
-    }
-}
-
 /// Reason why a PTX kernel cannot be loaded.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum LoadError {
@@ -430,7 +406,7 @@ impl Executable for PreparedKernel {
         let params = parameters(kernel.signature(), &args.scalars).collect();
         let entry = &self.code.kernel.entry;
         let first = entry.params.len();
-        let variables = variables::bind(entry, |number| Some(first + number as usize));
+        let variables = variables::bind(entry, |number| Some(buffer_base(first + number as usize)));
         let param_places = Param::offsets(&entry.params);
         let aliases = aliases(kernel.signature(), args);
         let buffers = take(&mut args.buffers);
@@ -575,15 +551,15 @@ impl Kernel {
             });
             check_limits(watchdog, items, bytes).map_err(exceeded)?;
         }
-        let variables = variables::bind(self.entry(), |number| self.variables.buffer(number));
-        let races = races.is_on().then(|| RaceDetector::new(shape.block.into_iter().product(), races));
-        let mut held = self.variables.lock_contents();
+        let mut held = self.variables.lock_contents().ok_or_else(|| LaunchError::HostVariables { kernel: kernel() })?;
+        let variables = variables::bind(self.entry(), |number| self.variables.address(number));
+        let races = detector(races, &shape);
         let alias = |(param, arg): (usize, &Arg<'_>)| match *arg {
             Arg::Alias { of, offset } => Some(Alias { param, of, offset }),
             _ => None,
         };
         let aliases = args.iter().enumerate().filter_map(alias).collect();
-        let (params, buffers) = (self.parameters(args)?, self.buffers(args, &mut held));
+        let (params, buffers) = (self.parameters(args)?, self.buffers(args, Some(&mut held)));
         if let Some([first, second]) = overlapping(&buffers) {
             let [first, second] = [first, second].map(str::to_owned);
             return Err(LaunchError::Overlap { kernel: kernel(), first, second });
@@ -603,51 +579,17 @@ impl Kernel {
         }
         let order = LaunchOptions { items, shape, budget, engine, done: None, watchdog, pool: None };
         let stats = self.run(&order, &mut memory)?;
-        if let (Some(Warn(warn)), Some(races)) = (warn, &memory.races) {
-            for race in races.same_value() {
-                let (item, fault) = group::race_of(race, &shape);
-                warn(&self.trap(&shape, item, fault, cooperative));
-            }
-        }
+        self.warn_of_races(warn, &memory, &shape);
         Ok(stats)
     }
 
-    /// Launches the kernel on the memory of the process: the kernel receives raw pointers. Module-scope variables keep
-    /// their contents between launches; their addresses are outside the address space of processes.
-    ///
-    /// Generic addresses from 2^36 to 5 * 2^36 denote local, parameter and shared memory, so buffers must not lie in
-    /// this range. No operating system tested so far places memory there by default.
-    ///
-    /// Native code runs many work items in parallel, as a GPU does. The result of an unsynchronised read of memory that
-    /// another item writes is unspecified.
-    ///
-    /// # Errors
-    /// Returns an error before any item runs if the arguments do not fit the parameters. After a trap the memory holds
-    /// no valid result.
-    ///
-    /// # Safety
-    /// Until the launch ends, all memory that `memory` permits must be valid for reads, and for writes if the kernel
-    /// stores to it. No other code may write memory that the kernel accesses, or read memory that the kernel writes. If
-    /// `memory` is [unbounded](HostMemory::unbounded), this applies to all memory that the kernel accesses.
-    pub unsafe fn launch_on_host(&self, launch: HostLaunch<'_>) -> Result<Stats, LaunchError> {
-        let HostLaunch { shape, args, memory: host, budget, engine, watchdog, cooperative, print } = launch;
-        let items = self.items_of(&shape)?;
-        if let Some(watchdog) = watchdog {
-            let exceeded = |exceeded| LaunchError::Exceeded { kernel: self.entry().name.clone(), exceeded };
-            check_limits(watchdog, items, std::iter::empty()).map_err(exceeded)?;
+    /// Passes the same-value races of a launch to `warn`.
+    fn warn_of_races(&self, warn: Option<Warn<'_>>, memory: &Memory<'_>, shape: &Shape) {
+        let (Some(Warn(warn)), Some(races)) = (warn, &memory.races) else { return };
+        for race in races.same_value() {
+            let (item, fault) = group::race_of(race, shape);
+            warn(&self.trap(shape, item, fault, memory.is_cooperative()));
         }
-        let variables = variables::bind(self.entry(), |number| self.variables.buffer(number));
-        let mut held = self.variables.lock_contents();
-        let mut args: Vec<Arg<'_>> = args.iter().map(|bytes| Arg::Value(bytes)).collect();
-        let (params, buffers) = (self.parameters(&args)?, self.buffers(&mut args, &mut held));
-        let memory = Memory::new(params, Param::offsets(&self.entry().params), buffers, variables);
-        let mut workspace = [0; GRID_WORKSPACE_BYTES];
-        let mut memory = Memory { host: Some(host), print, ..memory };
-        if cooperative {
-            memory.make_cooperative(&mut workspace);
-        }
-        let order = LaunchOptions { items, shape, budget, engine, done: None, watchdog, pool: None };
-        self.run(&order, &mut memory)
     }
 
     /// Checks the launch shape, and returns its number of work items.
@@ -739,7 +681,9 @@ impl Kernel {
         params.iter().zip(args).enumerate().map(bytes).collect()
     }
 
-    fn buffers<'a>(&'a self, args: &'a mut [Arg<'_>], held: &'a mut BTreeMap<u32, Vec<u8>>) -> Buffers<'a> {
+    /// Returns the buffers of a launch: the arguments, and the variables that have the addresses of buffers. `held`
+    /// holds the variables in memory of the engine, if they lie there.
+    fn buffers<'a>(&'a self, args: &'a mut [Arg<'_>], held: Option<&'a mut VariableContents>) -> Buffers<'a> {
         let buffer = |(param, arg): (&'a Param, &'a mut Arg<'_>)| {
             let (direction, bytes) = match arg {
                 Arg::Value(_) | Arg::Alias { .. } => return None,
@@ -749,18 +693,23 @@ impl Kernel {
             Some(Buffer { name: &param.name, direction, bytes })
         };
         let mut buffers: Vec<Option<Buffer<'a>>> = self.entry().params.iter().zip(args).map(buffer).collect();
-        for (&number, bytes) in held {
+        let mut add = |number: u32, bytes: Bytes<'a>| {
             let (Some(of), Some(place)) = (self.entry().variables.get(number as usize), self.variables.buffer(number))
             else {
-                continue;
+                return;
             };
             let direction = if of.space == VariableSpace::Const { Direction::In } else { Direction::InOut };
             if buffers.len() <= place {
                 buffers.resize_with(place + 1, || None);
             }
             if let Some(buffer) = buffers.get_mut(place) {
-                *buffer = Some(Buffer { name: &of.name, direction, bytes: Bytes::Mutable(bytes) });
+                *buffer = Some(Buffer { name: &of.name, direction, bytes });
             }
+        };
+        match (held, self.variables.host()) {
+            (Some(held), _) => held.iter_mut().for_each(|(&number, bytes)| add(number, Bytes::Mutable(bytes))),
+            (None, Some(held)) => held.constants().for_each(|(number, bytes)| add(number, Bytes::Shared(bytes))),
+            (None, None) => {}
         }
         Buffers(buffers)
     }

@@ -10,37 +10,95 @@ use halfbyte_isa::ptx::program::{PlacedVariable, PlacedVariables};
 use halfbyte_isa::ptx::text::ParsedFile;
 use halfbyte_isa::ptx::types::Space;
 
-use super::LoadError;
+use super::host_variables::{HostVariable, HostVariables};
+use super::{Allocation, LoadError};
 
 /// Buffer number of a file's first variable, unless a kernel has more parameters than this number.
 /// The constant ensures that a variable has the same address in all kernels of a file.
 const MIN_FIRST_BUFFER: usize = 64;
 
-/// The contents of a module's variables, which persist between launches. Kernels that are loaded
-/// with the same `Globals` share the variables.
+/// The variables of a module in global and constant memory. Their contents persist between launches. Kernels that are
+/// loaded with the same `Globals` share the variables.
+///
+/// The default `Globals` place the variables among the buffers of a launch. [`Globals::on_host`] places them in memory
+/// of the process.
 #[derive(Clone, Debug, Default)]
 pub struct Globals {
-    held: Arc<Mutex<VariableContents>>,
+    held: Arc<Placement>,
+}
+
+/// The memory that holds the variables of a module.
+#[derive(Debug)]
+enum Placement {
+    /// Memory of the engine. A variable has the address of a buffer.
+    Engine(Mutex<VariableContents>),
+    /// Memory of the process. A variable in global memory has its address in the process. A variable in constant
+    /// memory has the address of a buffer in kernels, so that kernels can tell constant memory from global memory.
+    Host(HostVariables),
+}
+
+impl Default for Placement {
+    fn default() -> Placement {
+        Placement::Engine(Mutex::default())
+    }
 }
 
 impl Globals {
-    /// Returns `true` if at least one variable has other contents than its initialiser in the text.
-    pub fn are_written(&self, text: &ParsedFile) -> bool {
-        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        let first = first_of(text);
-        held.iter().any(|(&number, bytes)| *bytes != contents(&text.module.variables, number, first))
+    /// Allocates and initialises all variables of a text in memory of the process. Kernels that are loaded with these
+    /// variables can only be launched on memory of the process. The text must be the one that the kernels are loaded
+    /// from.
+    pub fn on_host(text: &ParsedFile) -> Globals {
+        Globals { held: Arc::new(Placement::Host(HostVariables::new(&text.module.variables, first_of(text)))) }
     }
 
-    /// Returns a copy of the current contents, which later launches with `self` do not change.
+    /// Returns the memory of the variable with this name, or `None` if the text has no such variable in global or
+    /// constant memory, or if the variables do not lie in memory of the process. The memory lives as long as one of
+    /// these `Globals`, or a kernel that was loaded with them.
+    pub fn allocation(&self, text: &ParsedFile, name: &str) -> Option<Allocation> {
+        let number = text.module.variables.iter().position(|variable| variable.name == name)?;
+        self.host()?.0.get(&(number as u32)).map(HostVariable::allocation)
+    }
+
+    /// Returns `true` if at least one variable has other contents than its initialiser in the text.
+    pub fn are_written(&self, text: &ParsedFile) -> bool {
+        let variables = &text.module.variables;
+        match &*self.held {
+            Placement::Engine(held) => {
+                let held = held.lock().unwrap_or_else(PoisonError::into_inner);
+                let start = engine_addresses(first_of(text));
+                held.iter().any(|(&number, bytes)| *bytes != contents(variables, number, &start))
+            }
+            Placement::Host(held) => {
+                let start = held.addresses(first_of(text));
+                // SAFETY: the memory is initialised, and the lock-free read is no worse than a kernel's.
+                held.0.iter().any(|(&number, of)| unsafe { of.bytes() } != contents(variables, number, &start))
+            }
+        }
+    }
+
+    /// Returns a copy of the current contents, which later launches with `self` do not change. Returns the same
+    /// variables if they lie in memory of the process.
     #[must_use]
     pub fn snapshot(&self) -> Globals {
-        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        Globals { held: Arc::new(Mutex::new(held)) }
+        match &*self.held {
+            Placement::Engine(held) => {
+                let held = held.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                Globals { held: Arc::new(Placement::Engine(Mutex::new(held))) }
+            }
+            Placement::Host(_) => self.clone(),
+        }
+    }
+
+    fn host(&self) -> Option<&HostVariables> {
+        match &*self.held {
+            Placement::Engine(_) => None,
+            Placement::Host(held) => Some(held),
+        }
     }
 }
 
 /// The contents of variables, keyed by the variable's number in the module.
-type VariableContents = BTreeMap<u32, Vec<u8>>;
+pub(super) type VariableContents = BTreeMap<u32, Vec<u8>>;
 
 /// The module-scope variables that a kernel uses.
 #[derive(Debug)]
@@ -49,7 +107,7 @@ pub(super) struct Variables {
     numbers: Vec<u32>,
     /// Buffer number of variable 0.
     first: usize,
-    /// The contents of the variables, which other kernels may share.
+    /// The variables of the module, which other kernels may share.
     globals: Globals,
 }
 
@@ -57,13 +115,14 @@ impl Variables {
     /// Collects the variables that a kernel uses. Initialises each variable that `globals` does not contain yet.
     pub(super) fn new(text: &ParsedFile, entry: &Entry, globals: &Globals) -> Variables {
         let (numbers, first) = (entry.used_variables(), first_of(text));
-        let variables = Variables { numbers, first, globals: globals.clone() };
-        let mut held = variables.lock_contents();
-        for &number in &variables.numbers {
-            held.entry(number).or_insert_with(|| contents(&entry.variables, number, first));
+        if let Placement::Engine(held) = &*globals.held {
+            let mut held = held.lock().unwrap_or_else(PoisonError::into_inner);
+            for &number in &numbers {
+                let initial = || contents(&entry.variables, number, &engine_addresses(first));
+                held.entry(number).or_insert_with(initial);
+            }
         }
-        drop(held);
-        variables
+        Variables { numbers, first, globals: globals.clone() }
     }
 
     /// Returns the buffer number of a variable, or `None` if the kernel does not use the variable.
@@ -71,9 +130,24 @@ impl Variables {
         self.numbers.binary_search(&number).ok().map(|_| self.first + number as usize)
     }
 
-    /// Locks and returns the contents of all variables in `globals`. A launch holds the lock until it ends.
-    pub(super) fn lock_contents(&self) -> MutexGuard<'_, VariableContents> {
-        self.globals.held.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Returns the address of a variable in kernels, or `None` if the kernel does not use the variable.
+    pub(super) fn address(&self, number: u32) -> Option<u64> {
+        let buffer = buffer_base(self.buffer(number)?);
+        let held = self.host().and_then(|held| held.0.get(&number));
+        Some(held.filter(|held| held.space != Space::Const).map_or(buffer, HostVariable::address))
+    }
+
+    /// Returns the variables in memory of the process, or `None` if they lie in memory of the engine.
+    pub(super) fn host(&self) -> Option<&HostVariables> {
+        self.globals.host()
+    }
+
+    /// Locks and returns the contents of all variables in memory of the engine. A launch holds the lock until it ends.
+    pub(super) fn lock_contents(&self) -> Option<MutexGuard<'_, VariableContents>> {
+        match &*self.globals.held {
+            Placement::Engine(held) => Some(held.lock().unwrap_or_else(PoisonError::into_inner)),
+            Placement::Host(_) => None,
+        }
     }
 }
 
@@ -91,37 +165,43 @@ pub(super) fn check(text: &ParsedFile, entry: &Entry) -> Result<(), LoadError> {
     }
 }
 
-/// Returns the initial contents of a variable. `first` is the buffer number of variable 0.
-fn contents(variables: &[Variable], number: u32, first: usize) -> Vec<u8> {
+/// Returns the addresses in kernels of the variables in memory of the engine. `first` is the buffer number of variable 0.
+fn engine_addresses(first: usize) -> impl Fn(u32) -> u64 {
+    move |number| buffer_base(first + number as usize)
+}
+
+/// Returns the initial contents of a variable. `start` returns the address in kernels of a variable.
+pub(super) fn contents(variables: &[Variable], number: u32, start: &impl Fn(u32) -> u64) -> Vec<u8> {
     let Some(variable) = variables.get(number as usize) else { return Vec::new() };
     let mut bytes = variable.bytes.to_vec();
     for address in &variable.addresses {
         let at = address.at as usize;
         if let Some(place) = bytes.get_mut(at..at.saturating_add(8)) {
-            place.copy_from_slice(&value_of(address, first).to_le_bytes());
+            place.copy_from_slice(&value_of(address, start).to_le_bytes());
         }
     }
     bytes
 }
 
 /// Returns the numeric value of an address that occurs in a variable's initialiser.
-fn value_of(address: &AddressInitializer, first: usize) -> u64 {
+fn value_of(address: &AddressInitializer, start: &impl Fn(u32) -> u64) -> u64 {
     let start = match address.of {
         Symbol::Function(number) => function_address(number),
         Symbol::Variable(var) => {
-            let base = buffer_base(first + var.number as usize);
+            let base = start(var.number);
             if var.space == Space::Const && !address.is_generic { base ^ CONST_SPACE } else { base }
         }
     };
     start.wrapping_add_signed(address.offset)
 }
 
-/// Returns the addresses of the variables that a kernel uses. `buffer` returns the buffer number of a variable.
-pub(super) fn bind(entry: &Entry, buffer: impl Fn(u32) -> Option<usize>) -> PlacedVariables {
+/// Returns the variables that a kernel uses, with their addresses. `start` returns the address of a variable in
+/// global or constant memory.
+pub(super) fn bind(entry: &Entry, start: impl Fn(u32) -> Option<u64>) -> PlacedVariables {
     let places = entry.shared_layout().places;
     let address = |number: u32, of: &Variable| match of.space {
         Space::Shared => SHARED_WINDOW + places.get(&number).copied().unwrap_or(0),
-        _ => buffer(number).map_or(0, buffer_base),
+        _ => start(number).unwrap_or(0),
     };
     let place = |number: u32| {
         let of = entry.variables.get(number as usize)?;
