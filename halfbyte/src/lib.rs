@@ -53,6 +53,8 @@ mod cache;
 mod data;
 #[cfg(feature = "codegen")]
 mod error;
+#[cfg(feature = "codegen")]
+mod failure;
 pub mod files;
 #[cfg(feature = "import-ptx")]
 pub mod import_ptx;
@@ -85,6 +87,8 @@ pub use cache::Cache;
 pub use data::Data;
 #[cfg(feature = "codegen")]
 pub use error::{CompileError, ErrorLocation, Invalid, Limit, Refused, TooLarge, WriteError};
+#[cfg(feature = "codegen")]
+pub use failure::FailureKind;
 #[cfg(feature = "typed")]
 pub use half::{bf16, f16};
 pub use halfbyte_abi as abi;
