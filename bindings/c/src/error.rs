@@ -2,12 +2,13 @@
 
 use std::ffi::{CString, c_char};
 
-use halfbyte::abi::Exceeded;
+use halfbyte::FailureKind;
+use halfbyte::abi::{Exceeded, ItemPosition};
 use halfbyte::import_ptx::with_sources;
 use halfbyte::ir::diag::{Diagnostic, Lines};
 use halfbyte::isa::ptx::text::ParsedFile;
 use halfbyte::launch::launch_diagnostic;
-use halfbyte::runtime::{LaunchError, LoadError, TrapKind};
+use halfbyte::runtime::{LaunchError, LoadError, Trap, TrapKind};
 use halfbyte::{CompileError, Report};
 
 use crate::ffi;
@@ -51,6 +52,25 @@ pub struct Error {
     column: u32,
     message: CString,
     display: CString,
+    trap: Option<TrapPlace>,
+}
+
+/// The kind and the place of a trap.
+struct TrapPlace {
+    kind: CString,
+    block: [u32; 3],
+    thread: [u32; 3],
+    source: CString,
+}
+
+impl TrapPlace {
+    /// Creates the place of a trap. `read` is the parsed text of a PTX kernel.
+    fn new(trap: &Trap, read: Option<&ParsedFile>) -> TrapPlace {
+        let ItemPosition { group: block, local: thread } = trap.shape.place(trap.item);
+        let source = read.and_then(|read| read.source_of(trap.loc)).map(|origin| origin.to_string());
+        let kind = string(FailureKind::of_trap(&trap.kind).name());
+        TrapPlace { kind, block, thread, source: string(&source.unwrap_or_default()) }
+    }
 }
 
 /// Converts a text to a C string, truncated at the first zero byte.
@@ -63,7 +83,7 @@ impl Error {
     /// Creates an error without a position.
     pub fn new(status: Status, message: impl AsRef<str>) -> Error {
         let message = string(message.as_ref());
-        Error { status, file: CString::default(), line: 0, column: 0, display: message.clone(), message }
+        Error { status, file: CString::default(), line: 0, column: 0, display: message.clone(), message, trap: None }
     }
 
     /// Creates an error from a report. Its position and message are those of the first diagnostic.
@@ -80,6 +100,7 @@ impl Error {
             column,
             message: string(&message),
             display: string(&report.to_string()),
+            trap: None,
         }
     }
 
@@ -122,6 +143,9 @@ impl Error {
             None => diagnostic,
         };
         let mut made = Error::of_report(status, &Report::new(file, text, vec![diagnostic]));
+        if let LaunchError::Trap(trap) = error {
+            made.trap = Some(TrapPlace::new(trap, read));
+        }
         // Without a source text, the position comes from the object file.
         if let (LaunchError::Trap(trap), None) = (error, source) {
             (made.file, made.line, made.column) = (string(&trap.source), trap.loc.line, trap.loc.column);
@@ -199,6 +223,54 @@ pub unsafe extern "C" fn halfbyte_error_line(error: *const Error) -> u32 {
 pub unsafe extern "C" fn halfbyte_error_column(error: *const Error) -> u32 {
     // SAFETY: the caller upholds this function's contract.
     unsafe { error.as_ref() }.map_or(0, |error| error.column)
+}
+
+/// Returns the kind of a trap, one of the names that docs/launch.md lists, such as "misaligned". Returns an empty
+/// string for an error that is not a trap. The string lives as long as the error.
+///
+/// # Safety
+/// `error` is null, or a valid handle that has not been freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn halfbyte_error_trap_kind(error: *const Error) -> *const c_char {
+    // SAFETY: the caller upholds this function's contract.
+    let trap = unsafe { error.as_ref() }.and_then(|error| error.trap.as_ref());
+    trap.map_or(c"".as_ptr(), |trap| trap.kind.as_ptr())
+}
+
+/// Stores the coordinates, along x, y and z, of the block and of the thread that trapped. Returns false and stores
+/// nothing for an error that is not a trap. A work item of a kernel that does not synchronise is a thread.
+///
+/// # Safety
+/// `error` is null, or a valid handle that has not been freed. `block` and `thread` are null, or valid for writes of
+/// three numbers each.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn halfbyte_error_trap_item(
+    error: *const Error,
+    block: *mut [u32; 3],
+    thread: *mut [u32; 3],
+) -> bool {
+    // SAFETY: the caller upholds this function's contract.
+    let Some(trap) = (unsafe { error.as_ref() }).and_then(|error| error.trap.as_ref()) else { return false };
+    for (to, from) in [(block, trap.block), (thread, trap.thread)] {
+        if !to.is_null() {
+            // SAFETY: the caller upholds this function's contract.
+            unsafe { to.write(from) };
+        }
+    }
+    true
+}
+
+/// Returns the location in the original source of the instruction that trapped, from the debug information of a PTX
+/// text, such as "norm.py:12, inlined at softmax.py:30". Returns an empty string if the location is unknown. The string
+/// lives as long as the error.
+///
+/// # Safety
+/// `error` is null, or a valid handle that has not been freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn halfbyte_error_trap_source(error: *const Error) -> *const c_char {
+    // SAFETY: the caller upholds this function's contract.
+    let trap = unsafe { error.as_ref() }.and_then(|error| error.trap.as_ref());
+    trap.map_or(c"".as_ptr(), |trap| trap.source.as_ptr())
 }
 
 /// Frees an error.

@@ -27,10 +27,10 @@ pub struct Ptx {
 }
 
 impl Ptx {
-    /// Parses a PTX text. `globals` holds the contents of its variables.
-    pub(crate) fn new(file: &str, text: &str, globals: Globals) -> Result<Ptx, Error> {
+    /// Parses a PTX text. `globals` creates its variables.
+    pub(crate) fn new(file: &str, text: &str, globals: impl FnOnce(&ParsedFile) -> Globals) -> Result<Ptx, Error> {
         let read = import_ptx::read_each(file, text).map_err(|report| Error::of_report(Status::Parse, &report))?;
-        let (file, text) = (file.to_owned(), text.to_owned());
+        let (file, text, globals) = (file.to_owned(), text.to_owned(), globals(&read));
         Ok(Ptx { file, text, read, globals, kernels: Mutex::default() })
     }
 
@@ -71,21 +71,31 @@ impl Ptx {
         let kernel = self.kernel(name)?;
         let mut args: Vec<ptx::Arg<'_>> = args.into_iter().map(launch::LaunchArg::into_ptx).collect();
         let watchdog = options.watchdog();
-        let warnings = Mutex::new(Vec::new());
-        let warn = |race: &Trap| warnings.lock().unwrap_or_else(PoisonError::into_inner).push(self.warning(race));
-        let ran = options.printing(|print| {
+        self.reporting(options, |print, warn| {
             let launch = ptx::Launch {
                 budget: options.budget,
                 engine: options.engine,
                 watchdog: Some(&watchdog),
                 races: options.races,
-                warn: Some(ptx::Warn(&warn)),
+                warn: Some(warn),
                 cooperative: options.cooperative,
                 print,
                 ..ptx::Launch::new(shape, &mut args)
             };
-            kernel.launch(launch).map_err(|error| self.failed(&error))
-        });
+            kernel.launch(launch)
+        })
+    }
+
+    /// Calls `launch` with the receivers of the kernel's output and of its warnings. Passes the warnings to the
+    /// callback of the options, and quotes the source line in an error.
+    pub(crate) fn reporting<T>(
+        &self,
+        options: &Options,
+        launch: impl FnOnce(Option<ptx::Print<'_>>, ptx::Warn<'_>) -> Result<T, LaunchError>,
+    ) -> Result<T, Error> {
+        let warnings = Mutex::new(Vec::new());
+        let warn = |race: &Trap| warnings.lock().unwrap_or_else(PoisonError::into_inner).push(self.warning(race));
+        let ran = options.printing(|print| launch(print, ptx::Warn(&warn)).map_err(|error| self.failed(&error)));
         let warnings = warnings.into_inner().unwrap_or_else(PoisonError::into_inner);
         if !warnings.is_empty() {
             options.warn(&Report::warnings(&*self.file, &*self.text, warnings));
@@ -119,7 +129,7 @@ pub unsafe extern "C" fn halfbyte_ptx_load(
         let out = Out::new(out, "out")?;
         let (file, text) = (ffi::name(file, "file", "<ptx>")?, ffi::text(text, length, "text")?);
         Options::of(options).check_text(text)?;
-        out.give(Ptx::new(file, text, Globals::default())?);
+        out.give(Ptx::new(file, text, |_| Globals::default())?);
         Ok(())
     };
     // SAFETY: the caller upholds this function's contract.

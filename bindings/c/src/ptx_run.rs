@@ -114,7 +114,7 @@ fn load(source: &str, options: &Options) -> Result<Arc<Ptx>, Error> {
         return Ok(found);
     }
     options.check_text(source)?;
-    let made = Arc::new(Ptx::new("<ptx>", source, Globals::default())?);
+    let made = Arc::new(Ptx::new("<ptx>", source, Globals::on_host)?);
     let mut locked = Locked::new();
     // Another thread may have cached the text in the meantime.
     Ok(locked.state().take(source).unwrap_or_else(|| {
@@ -128,7 +128,7 @@ fn load(source: &str, options: &Options) -> Result<Arc<Ptx>, Error> {
 /// number in the low bytes. Parameters of more than eight bytes are not supported. Returns HALFBYTE_STATUS_OK or the
 /// status of the error. halfbyte_ptx_last_error returns the details of the error.
 ///
-/// Each text is parsed once and cached. Variables of a text keep their values between runs, until halfbyte_ptx_reset.
+/// Each text is parsed once and cached. Variables of a text lie in memory of the process, and keep their values between runs, until halfbyte_ptx_reset.
 /// If the cache is full, the least recently used texts are evicted, except texts whose variables a kernel has written.
 ///
 /// Accesses are checked against the allocations that the callback of halfbyte_ptx_set_bounds returns. Without the
@@ -183,17 +183,19 @@ pub unsafe extern "C" fn halfbyte_ptx_run(
         let find = move |address| bounds.find(address);
         let memory = if bounds.find.is_some() { HostMemory::bounded(&find) } else { HostMemory::unbounded() };
         let watchdog = options.watchdog();
-        options.printing(|print| {
+        ptx.reporting(&options, |print, warn| {
             let launch = HostLaunch {
                 budget: options.budget,
                 engine: options.engine,
                 watchdog: Some(&watchdog),
+                races: options.races,
+                warn: Some(warn),
                 cooperative: options.cooperative,
                 print,
                 ..HostLaunch::new(shape, &args, &memory)
             };
             // SAFETY: the caller upholds this function's contract.
-            unsafe { kernel.launch_on_host(launch) }.map_err(|error| ptx.failed(&error))
+            unsafe { kernel.launch_on_host(launch) }
         })?;
         Ok(())
     };
@@ -224,7 +226,7 @@ pub unsafe extern "C" fn halfbyte_ptx_set_bounds(find: BoundsFn, user: *mut c_vo
     });
 }
 
-/// Sets the options of all runs that begin later: engine, limits, cooperative launches, cancellation and output. The
+/// Sets the options of all runs that begin later: engine, limits, detection of races, cooperative launches, cancellation and output. The
 /// options are copied. Null means the default options.
 ///
 /// # Safety

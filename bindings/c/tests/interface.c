@@ -40,7 +40,7 @@ static const char *SCALE = "kernel @scale(%a: f16x2, %x: inout f16x2) {\n"
                            "  ret\n"
                            "}\n";
 
-static const char *HEAD = ".version 8.0\n.target sm_90\n.address_size 64\n";
+#define HEAD ".version 8.0\n.target sm_90\n.address_size 64\n"
 
 static halfbyte_arg value(const void *data, size_t bytes) {
     return (halfbyte_arg){HALFBYTE_ARG_VALUE, 0, (void *)data, bytes, 0};
@@ -282,6 +282,26 @@ static bool bounds(void *user, uint64_t address, uint64_t *start, uint64_t *byte
     return address >= *start && address < *start + *bytes;
 }
 
+// Every thread stores its number to the same word, in line 7 of sum.cu.
+static const char RACE[] = HEAD ".file 1 \"sum.cu\"\n.entry k(.param .u64 out) {\n.reg .b64 %d; .reg .b32 %r;\n.loc 1 7 0\n"
+    "ld.param.u64 %d, [out];\nmov.u32 %r, %tid.x;\nst.global.u32 [%d], %r;\nret;\n}\n";
+
+static void finds_races_on_pointers(void) {
+    uint32_t word = 0;
+    const void *args[1] = {&word};
+    halfbyte_options *options = halfbyte_options_new();
+    for (uint32_t races = HALFBYTE_RACES_OFF; races <= HALFBYTE_RACES_ON; races++) {
+        CHECK(halfbyte_options_set_races(options, races) == HALFBYTE_STATUS_OK);
+        halfbyte_ptx_set_options(options);
+        const int expected = races == HALFBYTE_RACES_OFF ? HALFBYTE_STATUS_OK : HALFBYTE_STATUS_TRAP;
+        CHECK(halfbyte_ptx_run(RACE, 1, args, 4, 1, 1, 1, 1, 1, 0) == expected);
+    }
+    CHECK(strcmp(halfbyte_error_trap_kind(halfbyte_ptx_last_error()), "race-global") == 0);
+    CHECK(strcmp(halfbyte_error_trap_source(halfbyte_ptx_last_error()), "sum.cu:7") == 0);
+    halfbyte_options_free(options);
+    halfbyte_ptx_set_options(NULL);
+}
+
 static void runs_on_pointers(void) {
     char *text = ptx_of(COUNTS), printed[64] = "";
     uint64_t size = 6 * sizeof *numbers;
@@ -304,6 +324,10 @@ static void runs_on_pointers(void) {
     args[1] = (const void *)(uintptr_t)7;
     CHECK(halfbyte_ptx_run(text, 2, args, 4, 1, 1, 2, 1, 1, 0) == HALFBYTE_STATUS_TRAP && numbers[6] == 0);
     CHECK(halfbyte_error_line(halfbyte_ptx_last_error()) == 13);
+    uint32_t block[3] = {0}, thread[3] = {0};
+    CHECK(strcmp(halfbyte_error_trap_kind(halfbyte_ptx_last_error()), "out-of-bounds-global") == 0);
+    CHECK(halfbyte_error_trap_item(halfbyte_ptx_last_error(), &block, &thread) && block[0] == 1 && thread[0] == 2);
+    CHECK(*halfbyte_error_trap_source(halfbyte_ptx_last_error()) == 0);
     args[0] = NULL;
     halfbyte_ptx_set_bounds(NULL, NULL);
     CHECK(halfbyte_ptx_run(text, 2, args, 4, 1, 1, 2, 1, 1, 0) == HALFBYTE_STATUS_TRAP);
@@ -313,6 +337,8 @@ static void runs_on_pointers(void) {
     CHECK(halfbyte_ptx_run(text, 2, NULL, 4, 1, 1, 2, 1, 1, 0) == HALFBYTE_STATUS_INVALID_ARGUMENT);
     CHECK(halfbyte_ptx_run(NULL, 0, NULL, 4, 1, 1, 2, 1, 1, 0) == HALFBYTE_STATUS_INVALID_ARGUMENT);
     CHECK(halfbyte_ptx_run("", 0, NULL, 4, 1, 1, 2, 1, 1, 0) == HALFBYTE_STATUS_PARSE);
+    CHECK(*halfbyte_error_trap_kind(halfbyte_ptx_last_error()) == 0 && *halfbyte_error_trap_source(NULL) == 0);
+    CHECK(!halfbyte_error_trap_item(halfbyte_ptx_last_error(), NULL, NULL));
     // A text whose variables were written stays in the cache, while thousands of other texts are
     // evicted.
     halfbyte_ptx_reset();
@@ -405,6 +431,7 @@ int main(void) {
     runs_ptx();
     warns_of_same_values();
     runs_on_pointers();
+    finds_races_on_pointers();
     launches_cooperatively();
     serves_threads();
     if (failures == 0) puts("ok");
