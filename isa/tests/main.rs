@@ -18,6 +18,7 @@ mod ptx_acceptance;
 mod ptx_assembler;
 mod ptx_errors;
 mod ptx_exact;
+mod ptx_link;
 mod ptx_locations;
 mod ptx_meaning;
 mod ptx_scalar_video;

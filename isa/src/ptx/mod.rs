@@ -19,6 +19,7 @@ pub mod operand;
 mod operand_kind;
 pub mod program;
 mod random;
+pub mod resources;
 pub mod row;
 mod rows;
 pub mod special;

@@ -88,6 +88,11 @@ impl<'a> Lexer<'a> {
         Ok(Spanned { token, at })
     }
 
+    /// Returns the text that follows the last token.
+    pub(super) fn rest(&self) -> &'a str {
+        self.rest
+    }
+
     /// Returns the byte that directly follows the last token.
     pub(super) fn next_byte(&self) -> Option<u8> {
         self.rest.as_bytes().first().copied()

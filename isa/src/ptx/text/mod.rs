@@ -1,5 +1,5 @@
 //! PTX as text. [`read`] parses a [`Module`], and the text of a printed module parses to the same
-//! module. A [`Writer`] writes modules kernel by kernel.
+//! module. A [`Writer`] writes modules kernel by kernel. [`link`] merges several texts.
 
 mod body;
 mod constant;
@@ -8,16 +8,19 @@ mod function;
 mod instruction;
 mod join;
 mod lexer;
+mod link;
 mod names;
 mod number;
 mod operand;
 mod printer;
 mod reader;
+mod split;
 mod unsupported;
 mod variables;
 mod writer;
 
 pub use error::{Error, ErrorKind, Verdict};
+pub use link::{LinkError, link};
 pub use printer::{inst_text, inst_text_in};
 pub use writer::Writer;
 
