@@ -5,13 +5,14 @@ use std::process::Command;
 
 use crate::common::{Called, halfbyte, halfbyte_on, halfbyte_with};
 
-const COMMANDS: [&str; 21] = [
+const COMMANDS: [&str; 22] = [
     "asm",
     "check",
     "compile",
     "completions",
     "corpus",
     "disasm",
+    "exec",
     "explain",
     "fmt",
     "isa",

@@ -30,6 +30,12 @@ pub(super) fn is_pending() -> bool {
     TOKEN.is_cancelled()
 }
 
+/// Ignores Ctrl-C in this process, but not in the processes that it starts: they receive Ctrl-C from the terminal, too.
+pub(super) fn leave_to_children() {
+    // A signal handler is not inherited, in contrast to an ignored signal.
+    let _ = ctrlc::set_handler(|| {});
+}
+
 /// Installs the handler for Ctrl-C.
 pub(super) fn listen() {
     // On platforms without signals, the handler cannot be installed. Then Ctrl-C ends the program at once.

@@ -2,7 +2,8 @@
 //! subcommand has a file of its own.
 //!
 //! Data go to standard output, messages to standard error. The exit code is 0 for success, 1 if the
-//! input has errors, 2 if the command line has errors, and 130 after Ctrl-C.
+//! input has errors, 2 if the command line has errors, and 130 after Ctrl-C. The command `exec`
+//! returns the exit code of the program that it runs.
 
 mod asm;
 mod check;
@@ -10,6 +11,7 @@ mod compile;
 mod completions;
 mod corpus;
 mod disasm;
+mod exec;
 mod explain;
 mod fmt;
 mod from_ptx;
@@ -87,6 +89,7 @@ Examples:
   halfbyte explain examples/axpy.hb --at %r --target halu
   halfbyte view examples/median.hb -o page.html
   halfbyte check examples --engine cuda
+  halfbyte exec --races -- python -m pytest tests
   halfbyte test tests/files --coverage
   halfbyte quality examples -o docs/quality.md
   halfbyte reduce wrong.hb -o less.hb
@@ -95,12 +98,13 @@ Examples:
   echo 'HADD2 R0, R1, R2' | halfbyte asm --target halu - | halfbyte disasm --target halu -
 
 A file named - is standard input. Exit codes: 0 all went well, 1 the input is at fault, 2 the call is,
-130 it was interrupted.";
+130 it was interrupted; exec has the exit code of its program.";
 
 #[derive(Subcommand)]
 enum Command {
     Check(check::Check),
     Run(run::Run),
+    Exec(exec::Exec),
     Compile(compile::Compile),
     Completions(completions::Completions),
     Corpus(corpus::Corpus),
@@ -128,6 +132,8 @@ enum Failure {
     Input(Message),
     /// The command line has errors.
     Call(String),
+    /// The program of `exec` failed, with the exit code for the process. Everything has been printed.
+    Program(u8),
     /// The reader of standard output has closed the pipe.
     Closed,
 }
@@ -177,10 +183,14 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
         }
     };
     cli.output.apply();
-    interrupt::listen();
+    match cli.command {
+        Command::Exec(_) => interrupt::leave_to_children(),
+        _ => interrupt::listen(),
+    }
     let done = match cli.command {
         Command::Check(command) => command.run(),
         Command::Run(command) => command.run(),
+        Command::Exec(command) => command.run(),
         Command::Compile(command) => command.run(),
         Command::Completions(command) => command.run(),
         Command::Corpus(command) => command.run(),
@@ -212,6 +222,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
 fn complain(failure: Failure) -> u8 {
     match failure {
         Failure::Closed => 0,
+        Failure::Program(code) => code,
         Failure::Input(message) => {
             match message {
                 Message::Report(report) | Message::Compiler(report, _) => say(&render(&report)),

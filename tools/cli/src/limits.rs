@@ -70,7 +70,8 @@ fn number(text: &str) -> Result<u64, String> {
     scaled(text, 1000).ok_or_else(|| "expected a number, such as 5000000 or 5M".into())
 }
 
-fn bytes(text: &str) -> Result<u64, String> {
+/// Parses a number of bytes, such as `512M`.
+pub(super) fn bytes(text: &str) -> Result<u64, String> {
     scaled(text, 1024).ok_or_else(|| "expected bytes, such as 512M or 2G".into())
 }
 
