@@ -9,6 +9,7 @@ use std::cell::RefCell;
 use std::fmt;
 
 use arrayvec::ArrayVec;
+use halfbyte_isa::trap::Access;
 
 /// An allocation. Each access must lie within one allocation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -17,14 +18,25 @@ pub struct Allocation {
     pub start: u64,
     /// Size in bytes.
     pub bytes: u64,
+    /// Number of bytes behind the end that loads may read, too.
+    pub padding: u64,
 }
 
 impl Allocation {
-    /// Returns the number of bytes from an address to the allocation's end, if the address lies in
-    /// it.
-    fn room(self, address: u64) -> Option<u64> {
+    /// Creates an allocation without padding.
+    pub const fn new(start: u64, bytes: u64) -> Allocation {
+        Allocation { start, bytes, padding: 0 }
+    }
+
+    /// Returns the number of bytes that may be accessed from an address on, if the address lies in
+    /// the allocation.
+    fn room(self, access: Access, address: u64) -> Option<u64> {
         let offset = address.checked_sub(self.start)?;
-        self.bytes.checked_sub(offset).filter(|&room| room != 0)
+        let bytes = match access {
+            Access::Load => self.bytes.saturating_add(self.padding),
+            Access::Store => self.bytes,
+        };
+        bytes.checked_sub(offset).filter(|&room| room != 0)
     }
 }
 
@@ -40,8 +52,8 @@ const REMEMBERED: usize = 8;
 pub struct Found(RefCell<ArrayVec<Allocation, REMEMBERED>>);
 
 impl Found {
-    fn room(&self, address: u64) -> Option<u64> {
-        self.0.borrow().iter().find_map(|allocation| allocation.room(address))
+    fn room(&self, access: Access, address: u64) -> Option<u64> {
+        self.0.borrow().iter().find_map(|allocation| allocation.room(access, address))
     }
 
     fn keep(&self, allocation: Allocation) {
@@ -96,17 +108,17 @@ impl<'a> HostMemory<'a> {
 
     /// Returns the number of bytes that may be accessed from an address on, or `None` if the
     /// address is invalid.
-    pub fn room(&self, found: &Found, address: u64) -> Option<u64> {
+    pub fn room(&self, found: &Found, access: Access, address: u64) -> Option<u64> {
         if address < PAGE {
             return None;
         }
         // No access may wrap around the address space.
         let most = u64::MAX - address;
         let Some(find) = self.find else { return Some(most) };
-        let known = found.room(address);
+        let known = found.room(access, address);
         let room = known.or_else(|| {
             let allocation = find(address)?;
-            let room = allocation.room(address)?;
+            let room = allocation.room(access, address)?;
             found.keep(allocation);
             Some(room)
         });
@@ -114,8 +126,8 @@ impl<'a> HostMemory<'a> {
     }
 
     /// Returns `true` if `count` bytes at an address may be accessed.
-    pub fn allows(&self, found: &Found, address: u64, count: usize) -> bool {
-        self.room(found, address).is_some_and(|room| count as u64 <= room)
+    pub fn allows(&self, found: &Found, access: Access, address: u64, count: usize) -> bool {
+        self.room(found, access, address).is_some_and(|room| count as u64 <= room)
     }
 
     /// Returns `count` bytes at an address.

@@ -49,7 +49,7 @@ impl Bounds {
         let find = self.find?;
         let (mut start, mut bytes) = (0, 0);
         // SAFETY: the caller of halfbyte_ptx_set_bounds guarantees that the callback may be called with this pointer.
-        unsafe { find(self.user, address, &raw mut start, &raw mut bytes) }.then_some(Allocation { start, bytes })
+        unsafe { find(self.user, address, &raw mut start, &raw mut bytes) }.then_some(Allocation::new(start, bytes))
     }
 }
 

@@ -123,7 +123,7 @@ impl Shared {
                 let Some((buffer, offset)) = self.buffer(address) else {
                     // SAFETY: null, or memory that outlives the launch.
                     let host = unsafe { self.host.as_ref() }?;
-                    return Some((start_of(address), host.room(found, address)?));
+                    return Some((start_of(address), host.room(found, access, address)?));
                 };
                 let left = (buffer.bytes as u64).checked_sub(offset)?;
                 if access == Access::Store && !buffer.writable {

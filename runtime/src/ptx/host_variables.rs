@@ -89,7 +89,7 @@ impl HostVariable {
 
     /// Returns the address and the size in the process.
     pub(super) fn allocation(&self) -> Allocation {
-        Allocation { start: self.address(), bytes: self.bytes as u64 }
+        Allocation::new(self.address(), self.bytes as u64)
     }
 
     /// Returns the contents.

@@ -349,7 +349,7 @@ impl<'a> Memory<'a> {
     /// Checks that an access of `count` bytes to global memory is valid.
     fn in_global(&self, access: Access, address: u64, count: usize) -> Result<(), TrapKind> {
         if let Some(host) = self.host_of(address) {
-            return if host.allows(&self.found, address, count) {
+            return if host.allows(&self.found, access, address, count) {
                 Ok(())
             } else {
                 Err(not_of_host(host, access, address, count))
