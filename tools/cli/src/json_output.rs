@@ -60,7 +60,7 @@ impl JsonOutput {
         match &done {
             Ok(()) => {}
             Err(Failure::Input(message)) => self.wrong(message),
-            Err(Failure::Call(_) | Failure::Closed) => return done,
+            Err(Failure::Call(_) | Failure::Closed | Failure::Program(_)) => return done,
         }
         self.set("ok", done.is_ok());
         let diagnostics = std::mem::take(&mut self.diagnostics);

@@ -59,7 +59,7 @@ pub(super) struct Exec {
     keep_going: bool,
     /// Make loads past the end of an allocation an error
     ///
-    /// By default, a load before the next multiple of 256 bytes is a warning, because some programs rely on it. A store
+    /// By default, a load before the next multiple of 256 bytes is permitted, because some programs rely on it. A store
     /// past the end is always an error.
     #[arg(long)]
     strict: bool,
