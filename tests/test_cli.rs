@@ -137,7 +137,7 @@ fn it_is_said_why_a_rule_is_not_taken() {
 fn what_a_target_refuses_is_tested_and_is_else_a_failure() {
     let kernel = test("k", "", "").replace("mul.i32 %a, %v", "atomic_add %a, %y[%v]");
     let refused = format!(
-        "; test: refuse vp1\n{kernel}; check: atomic_add %a, %y[%v]\n; next: work items that share vectors cannot synchronise\n"
+        "; test: refuse vp1\n{kernel}; check: atomic_add %a, %y[%v]\n; next: work items cannot synchronise on this target\n"
     );
     assert_eq!(on(&refused).output(), "1 passed, 0 failed\n");
     on(&refused.replace("refuse vp1", "isel vp1")).fails(1, "vp1 cannot do `atomic_add.i32`");

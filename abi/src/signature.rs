@@ -78,7 +78,7 @@ pub enum SignatureError {
     /// A buffer has `may_alias` but cannot overlap other buffers: it is an `out` buffer, which
     /// starts as zeros, or a buffer with constant contents.
     #[error(
-        "`may_alias` on buffer `{param}` of `{kernel}`; only an `in` or `inout` buffer without contents can have it"
+        "`may_alias` is not allowed on buffer `{param}` of `{kernel}`: the buffer must be `in` or `inout`, and must not have constant contents"
     )]
     Alias {
         /// Name of the kernel.
@@ -87,7 +87,9 @@ pub enum SignatureError {
         param: String,
     },
     /// A parameter has constant contents, but is not an `in` buffer.
-    #[error("`{param}` of `{kernel}` has contents; only an `in` buffer after all other parameters can have them")]
+    #[error(
+        "`{param}` of `{kernel}` has constant contents; only an `in` buffer after all other parameters can have them"
+    )]
     Contents {
         /// Name of the kernel.
         kernel: String,

@@ -54,7 +54,8 @@ pub fn churn(bench: &Bench) -> Result<Found, String> {
     Ok(Found { value: (after as f64 - before as f64) / 1e6, note })
 }
 
-/// Returns a program after one launch of its kernel, which has enough items for several rows of the native engine.
+/// Creates the program with the constant `number`, and launches its kernel once. The launch has enough items for
+/// several rows, the sets of items that native code executes together.
 fn launched(text: &Text, number: usize) -> Result<Program, String> {
     const ITEMS: usize = 300;
     let program = text.program(number)?;

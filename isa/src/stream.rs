@@ -139,8 +139,9 @@ pub enum StreamError {
     /// The stream's buffer is not a buffer parameter.
     #[error("parameter {0} is not a buffer")]
     Buffer(u32),
-    /// An invalid guard, which is a stream without a buffer: it is not written, or has a guard itself.
-    #[error("a guard stream must be written and must not have a guard")]
+    /// An invalid guard, which is a stream without a buffer: the program does not write the guard, or the guard itself
+    /// has a guard.
+    #[error("a guard stream must be an output of the program, and must not have a guard itself")]
     Guard,
     /// The stream that is named as guard is no guard, or it does not have one element for each element of this stream.
     #[error("stream {0} is not a matching guard")]

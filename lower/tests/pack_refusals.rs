@@ -41,8 +41,8 @@ fn refuses_ops_on_groups() {
     refuses(
         "%l = local_id; %a = load %x[%l]; %g = group_id; store %a, %y[%i]; ret",
         &[
-            "test cannot do `local_id`: work items that share vectors have no group index (%l = local_id)",
-            "test cannot do `group_id`: work items that share vectors have no group index (%g = group_id)",
+            "test cannot do `local_id`: this target has no groups of work items (%l = local_id)",
+            "test cannot do `group_id`: this target has no groups of work items (%g = group_id)",
         ],
     );
 }

@@ -287,9 +287,15 @@ mod tests {
         let stream = |change: &dyn Fn(&mut Stream)| refused(&|tiles| change(&mut tiles.streams[2]));
         assert_eq!(stream(&|s| s.buffer = Some(0)), "stream 2: parameter 0 is not a buffer");
         assert_eq!(stream(&|s| s.buffer = Some(4)), "stream 2: parameter 4 is not a buffer");
-        assert_eq!(stream(&|s| s.buffer = None), "stream 2: a guard stream must be written and must not have a guard");
+        assert_eq!(
+            stream(&|s| s.buffer = None),
+            "stream 2: a guard stream must be an output of the program, and must not have a guard itself"
+        );
         let unwritten = refused(&|tiles| tiles.streams[1].site.written = false);
-        assert_eq!(unwritten, "stream 1: a guard stream must be written and must not have a guard");
+        assert_eq!(
+            unwritten,
+            "stream 1: a guard stream must be an output of the program, and must not have a guard itself"
+        );
         for guard in [0, 2, 3, 4] {
             assert_eq!(stream(&|s| s.guard = Some(guard)), format!("stream 2: stream {guard} is not a matching guard"));
         }

@@ -250,7 +250,7 @@ mod tests {
         assert_eq!(f16("-65536"), None);
         assert_eq!(f16("1e99999999999999999999"), None);
         assert_eq!(f16("1e-99999999999999999999"), Some(0));
-        // Halfway points, and the nearest decimals below and above each of them.
+        // Halfway points between two f16, and decimals slightly below or above these points.
         assert_eq!(f16("1.00048828125"), Some(0x3c00));
         assert_eq!(f16("1.000488281250000000000000000000000000000000000000000001"), Some(0x3c01));
         assert_eq!(f16("1.00048828124999999999999999999999999999999999999999999"), Some(0x3c00));

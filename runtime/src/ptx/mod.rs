@@ -300,9 +300,13 @@ pub enum LoadError {
     #[error("the kernel's parameters or variables differ from its signature")]
     Signature,
     /// The kernel uses a module-scope variable for which no address is left.
-    #[error("the kernel uses module-scope variable {number}; at most {most} variables are supported")]
+    #[error(
+        "module-scope variable `{name}` is number {number} of its module; a kernel can use only the first {most} variables"
+    )]
     Variables {
-        /// Number of the variable, in the order of declaration in the PTX text.
+        /// Name of the variable.
+        name: String,
+        /// Number of the variable, in the order of declaration in the PTX text. The first variable has number 1.
         number: u32,
         /// Number of variables for which addresses are available.
         most: usize,

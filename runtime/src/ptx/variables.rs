@@ -160,7 +160,10 @@ fn first_of(text: &ParsedFile) -> usize {
 pub(super) fn check(text: &ParsedFile, entry: &Entry) -> Result<(), LoadError> {
     let most = MAX_BUFFERS.saturating_sub(first_of(text));
     match entry.used_variables().last() {
-        Some(&number) if number as usize >= most => Err(LoadError::Variables { number, most }),
+        Some(&number) if number as usize >= most => {
+            let name = entry.variables.get(number as usize).map_or(String::new(), |variable| variable.name.clone());
+            Err(LoadError::Variables { name, number: number + 1, most })
+        }
         _ => Ok(()),
     }
 }

@@ -15,4 +15,4 @@ kernel @row(%x: in i8, %y: out i8) {
 ;= %r = item_id.y
 ;=     vp1 cannot do `item_id`: launches of this target are one-dimensional, so there is no `item_id.y`
 ;= %c = group_count
-;=     vp1 cannot do `group_count`: work items that share vectors have no group index
+;=     vp1 cannot do `group_count`: this target has no groups of work items

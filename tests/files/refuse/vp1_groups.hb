@@ -10,8 +10,8 @@ kernel @groups(%x: inout i32) {
   ret
 }
 ;= scratch %t: i32[8]
-;=     vp1 cannot do this: work items that share vectors have no `scratch` memory
+;=     vp1 cannot do this: this target has no `scratch` memory
 ;= barrier
-;=     vp1 cannot do `barrier`: work items that share vectors cannot synchronise
+;=     vp1 cannot do `barrier`: work items cannot synchronise on this target
 ;= %a = atomic_add %i, %x[0]
-;=     vp1 cannot do `atomic_add.i32`: work items that share vectors cannot synchronise
+;=     vp1 cannot do `atomic_add.i32`: work items cannot synchronise on this target

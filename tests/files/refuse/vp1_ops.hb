@@ -66,7 +66,7 @@ kernel @group(%a_in: in i32, %out: out i32) {
   ret
 }
 ;= %g = group_id
-;=     vp1 cannot do `group_id`: work items that share vectors have no group index
+;=     vp1 cannot do `group_id`: this target has no groups of work items
 
 kernel @another_targets_instruction(%a_in: in i8x4, %b_in: in i8x4, %out: out i8x4) {
 ^entry:

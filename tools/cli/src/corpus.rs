@@ -437,7 +437,7 @@ enum Wanted {
     Error(String),
 }
 
-/// Kinds of errors that occur during a launch. Any other expected kind means that the text must be invalid.
+/// Kinds of errors that occur during a launch. Any other expected kind means that the text is invalid.
 const LAUNCH_ERROR_KINDS: &[&str] = &[
     "race-shared",
     "race-global",
@@ -459,8 +459,8 @@ const LAUNCH_ERROR_KINDS: &[&str] = &[
     "deadlock",
 ];
 
-/// Returns `true` if a launch failed with the expected kind of error. If the text must be invalid,
-/// only a parse error is expected, not an unsupported feature or a wrong argument.
+/// Returns `true` if a failure is of the expected kind. If the expected kind is not in [`LAUNCH_ERROR_KINDS`], the text
+/// is invalid: a parse error is also of the expected kind, but an unsupported feature or a wrong argument is not.
 fn is_kind(expected: &str, found: FailureKind) -> bool {
     expected == found.name() || (!LAUNCH_ERROR_KINDS.contains(&expected) && found == FailureKind::Parse)
 }

@@ -28,7 +28,7 @@ impl NativeArgs {
     }
 
     pub(super) fn check(&self, triple: &str, _: bool, _: bool) -> Result<(), Failure> {
-        Err(Failure::Call(format!("--target {triple}: this program was built without feature `aot`")))
+        Err(Failure::Call(format!("--target {triple}: this `halfbyte` executable was built without the feature `aot`")))
     }
 
     pub(super) fn make(&self, triple: &str, _: &[u8], _: &str, _: &str) -> Result<Made, Failure> {

@@ -119,7 +119,8 @@ const FLOATS: &str = "Computes D = A * B + C. Each thread of a warp holds a frag
     as `.m16n8k16`, gives the number of rows (m) and columns (n) and the inner dimension (k). All threads of a warp \
     must execute it together. Products are exact. The products that the hardware adds at once and the accumulator are \
     aligned to the largest exponent, truncated some bits below it, added exactly and rounded once: to f32 toward zero, \
-    to f16 to nearest even. The bits are those of the SM in `.target`. NaN is 0x7fffffff, or 0x7fff for f16.";
+    to f16 to nearest even. The result is bit-identical to that of the SM that `.target` names. NaN is 0x7fffffff, or \
+    0x7fff for f16.";
 const OF_QUADS: &str = "Computes four products D = A * B + C at once, each in eight lanes: 4q to 4q + 3 and 16 + 4q to \
                         19 + 4q. Later SMs emulate it with other instructions, whose results differ in some bits. All \
                         threads of a warp must execute it together.";
@@ -231,9 +232,9 @@ const LOADS_FRAGMENT: &str = "Loads a matrix; each thread of the warp receives a
     halfbyte requires only that elements are aligned to their size. All threads of a warp must execute it together.";
 const STORES_FRAGMENT: &str = "Stores a matrix from the fragments of the threads of a warp, the reverse of \
                                `wmma.load`. All threads of a warp must execute it together.";
-const MULTIPLIES: &str = "Computes D = A * B + C of fragments that `wmma.load` has loaded. The bits are those of two \
-                          `mma`, each with half of the columns or rows; for tf32, four products are added at a time. \
-                          All threads of a warp must execute it together.";
+const MULTIPLIES: &str = "Computes D = A * B + C of fragments that `wmma.load` has loaded. The result is bit-identical \
+                          to that of two `mma`, each with half of the columns or rows; for tf32, four products are \
+                          added at a time. All threads of a warp must execute it together.";
 
 controls! {
     MMA_QUADS "mma" product!(quads F32, types!(F32 F16)), D_A_B_C, QUADS, OF_QUADS, "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%d0, %d1, %d2, %d3, %d4, %d5, %d6, %d7}, {%a0, %a1}, {%b0, %b1}, {%c0, %c1, %c2, %c3, %c4, %c5, %c6, %c7};";

@@ -30,8 +30,9 @@ fn template(kernel: &Kernel, inst: Inst, data: &IntrinsicData) -> Result<(Templa
         && parameter(kernel, inst, operand).is_none()
     {
         let why = format!("`c[${operand}]` requires a 32-bit kernel parameter, but the operand is not one");
-        return Err(Reason::from(why)
-            .help("name the value by `$0`, `$1`, .. or let the operand be a scalar parameter of the kernel"));
+        return Err(Reason::from(why).help(format!(
+            "write `${operand}` in place of `c[${operand}]`, or pass a 32-bit scalar parameter of the kernel as this operand"
+        )));
     }
     Ok((template, result))
 }

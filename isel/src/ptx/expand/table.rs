@@ -45,7 +45,7 @@ pub const OPERANDS: [Reg; 3] = [Reg(1), Reg(2), Reg(3)];
 #[non_exhaustive]
 pub enum TableError {
     /// Malformed line of video instructions: file and line number.
-    #[error("{0}.seq:{1}: expected video instructions, `@ sm_NN` for the minimum SM version, and `:`")]
+    #[error("{0}.seq:{1}: expected video instructions, an optional minimum SM version `@ sm_NN`, and `:`")]
     Forms(&'static str, usize),
     /// Instructions without a preceding line of video instructions: file and line number.
     #[error("{0}.seq:{1}: instructions without a preceding line of video instructions")]

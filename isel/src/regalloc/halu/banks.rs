@@ -35,7 +35,8 @@ pub(super) enum SlotKind {
 }
 
 impl SlotKind {
-    /// Returns the size in 32-bit words of the spill slot for the registers of one slot.
+    /// Returns the number of 32-bit words of local memory to which these registers are spilled: 1 for a predicate,
+    /// otherwise the number of general registers.
     pub(super) const fn words(self) -> u32 {
         match self {
             SlotKind::Pred => 1,

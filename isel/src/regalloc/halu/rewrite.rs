@@ -77,7 +77,7 @@ pub(super) fn machine_function(
     flow: &Flow,
     parts: &mut [RunOutput],
 ) -> Result<MachFunc<Halu>, AllocError> {
-    // Spill slots follow the scratch arrays, at an offset that aligns even the widest slot.
+    // Spill slots follow the scratch arrays, at an offset that aligns even the widest spill slot.
     let mut words = u64::from(code.extra.scratch_bytes).next_multiple_of(16) / 4;
     for part in &mut *parts {
         part.local = words as u32;

@@ -10,8 +10,9 @@ use smallvec::SmallVec;
 
 use crate::passes::loops::Loops;
 
-/// An affine expression. During the analysis, `S` identifies a counter by a parameter of a loop header. In results, `S`
-/// is the loop header, and the counter is the iteration number, which begins at 0.
+/// An affine expression in the item index and in loop counters. `S` identifies a counter. During the analysis, `S` is a
+/// `Value`: the parameter of a loop header that is the counter. In results, `S` is a `Block`: the header of a loop
+/// whose iteration number, from 0, is the counter.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct AffineExpr<S> {
     /// Coefficient of the item index.

@@ -1,8 +1,9 @@
 //! Packing: vectorises a kernel over neighbouring work items, for targets whose items share vectors.
 //!
-//! Every load and store becomes a stream ([`memory`]) if its address is known at launch ([`affine`], [`trips`]).
-//! Otherwise the whole buffer is copied into a window, in which the kernel computes addresses. A window is also used if
-//! the accesses to a buffer must keep their order ([`order`]).
+//! If the addresses of a load or store are affine and known at launch ([`affine`], [`trips`]), the access becomes a
+//! stream ([`memory`]): the runtime copies the accessed elements into or out of the data store. Otherwise the runtime
+//! copies the whole buffer into the data store, as a window in which the kernel computes addresses. A window is also
+//! used if the accesses to a buffer must keep their order ([`order`]).
 //!
 //! Divergent control flow ([`uniformity`]) is converted to selects and guards ([`if_convert`]). The resulting code is
 //! executed for all items of a group ([`vectorise`]): ops on bytes are executed on vectors, all other ops item by item.
@@ -96,7 +97,7 @@ fn packed(
 /// Refuses the ops and arrays that a packed kernel does not support.
 fn check(kernel: &Kernel, target: &'static str) -> Result<(), Vec<Refusal>> {
     let refused = |array: &Array| {
-        let why = format!("work items that share vectors have no `{}` memory", array.space);
+        let why = format!("this target has no `{}` memory", array.space);
         let reason = Reason::from(why).help("use a buffer, or `--target halu` or `--target ptx`");
         Refusal { op: None, span: array.span, target, reason: Some(reason) }
     };
@@ -116,12 +117,12 @@ fn check(kernel: &Kernel, target: &'static str) -> Result<(), Vec<Refusal>> {
             let mut args = kernel.args(inst).iter().chain(targets).enumerate();
             if data.op.orders_memory() {
                 refuse(Reason::with_help(
-                    "work items that share vectors cannot synchronise",
+                    "work items cannot synchronise on this target",
                     "remove the synchronisation; `--target halu` and `--target ptx` support cooperative kernels",
                 ));
             } else if data.op.tells_group() {
                 refuse(Reason::with_help(
-                    "work items that share vectors have no group index",
+                    "this target has no groups of work items",
                     "use `item_id` and `item_count`; `--target halu` and `--target ptx` have groups",
                 ));
             } else if let Some(axis @ (Axis::Y | Axis::Z)) = data.attr.axis() {

@@ -104,7 +104,7 @@ fn undefined(opcode: Opcode, random: &mut Random) -> Outcome {
         row.modifiers.iter().copied().chain(operands).flat_map(unspelled).chain(masks).collect();
     for (field, value) in values {
         let word = Inst::random(opcode, &mut || random.bits()).word();
-        refused(field.set(word, value), &format!("{} has no value {value}", field.name))?;
+        refused(field.set(word, value), &format!("field `{}` has the undefined value {value}", field.name))?;
     }
     Ok(cases)
 }
