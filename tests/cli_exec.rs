@@ -13,8 +13,12 @@ use tempfile::TempDir;
 use crate::common::Called;
 
 /// Variables that the environment of the tests may have, and that change the environment of the program.
-const VARIABLES: [&str; 9] = [
+const VARIABLES: [&str; 13] = [
     "LD_LIBRARY_PATH",
+    "LD_PRELOAD",
+    "HALFBYTE_NVJITLINK",
+    "TRITON_PTXAS_PATH",
+    "TRITON_PTXAS_BLACKWELL_PATH",
     "CUDA_PATH",
     "CUDA_HOME",
     "HALFBYTE_RACES",
@@ -155,6 +159,22 @@ fn wheels_give_their_libraries_and_headers() {
     let libraries = format!("{}:{nvidia}/cu13/lib:{nvidia}/cuda_nvrtc/lib", library.path().display());
     assert_eq!(call(&[]), format!("{libraries}|{nvidia}/cu13|{nvidia}/cu13"));
     assert_eq!(call(&[("CUDA_PATH", "/opt/cuda")]), format!("{libraries}|/opt/cuda|{nvidia}/cu13"));
+}
+
+/// The program finds the stand-ins in the folder of the driver library before the tools that they replace.
+#[test]
+fn stand_ins_replace_tools() {
+    let library = Library::new();
+    let folder = library.path();
+    let print = "echo \"${TRITON_PTXAS_PATH-none}|${LD_PRELOAD-none}\"; command -v ptxas";
+    let without = called(library.exec(&[]).env("PATH", "/usr/bin:/bin").args(["--", "sh", "-c", print]));
+    assert!(without.out.starts_with("none|none\n"), "{}", without.out);
+    create_dir_all(folder.join("bin")).unwrap();
+    create_script(&folder.join("bin/ptxas"), "#!/bin/sh\necho assembled\n");
+    let said = called(library.exec(&[]).env("PATH", "/usr/bin:/bin").args(["--", "sh", "-c", print]));
+    let assembler = folder.join("bin/ptxas").display().to_string();
+    assert_eq!(said.output(), format!("{assembler}|none\n{assembler}\n"));
+    assert_eq!(called(library.exec(&[]).args(["--", "ptxas"])).output(), "assembled\n");
 }
 
 #[test]

@@ -2,8 +2,9 @@
 
 use std::env;
 use std::ffi::OsString;
-use std::fs::create_dir;
+use std::fs::{create_dir, read_dir};
 use std::io;
+use std::iter::once;
 use std::path::{Path, PathBuf};
 
 use crate::Failure;
@@ -26,6 +27,18 @@ const CACHES: [(&str, &str); 5] = [
 
 /// Headers by which a folder of CUDA headers is recognised. NVRTC needs the first one.
 const HEADERS: [&str; 2] = ["cuda_fp16.h", "cuda.h"];
+
+/// File name of the stand-in for nvJitLink, in the folder of the driver library.
+const LINKER: &str = "libnvJitLink.so.13";
+
+/// First part of the file names of nvJitLink.
+const LINKERS: &str = "libnvJitLink.so.";
+
+/// Variable with the path of NVIDIA's nvJitLink, which the stand-in uses.
+const NVIDIA_LINKER: &str = "HALFBYTE_NVJITLINK";
+
+/// Folders of programs if PATH is not set.
+const DEFAULT_PATH: &str = "/usr/bin:/bin";
 
 /// An environment variable.
 type Variable = (&'static str, OsString);
@@ -55,21 +68,97 @@ fn with_library(folder: &Path) -> Option<PathBuf> {
     folder.canonicalize().ok().filter(|folder| folder.join(LIBRARY).is_file())
 }
 
-/// Returns the variables by which a program finds the driver library, and the libraries and headers of wheels.
+/// Returns the variables by which a program finds the driver library, the stand-ins for tools, and the libraries and
+/// headers of wheels.
 pub(super) fn search_paths(driver: &Path, wheels: &[PathBuf]) -> Result<Vec<Variable>, Failure> {
     const LIBRARIES: &str = "LD_LIBRARY_PATH";
     let inherited = env::var_os(LIBRARIES).unwrap_or_default();
     let inherited = env::split_paths(&inherited).filter(|folder| !folder.as_os_str().is_empty());
-    let of_wheels = wheels.iter().map(|wheel| wheel.join("lib")).filter(|folder| folder.is_dir());
-    let folders = [driver.to_owned()].into_iter().chain(of_wheels).chain(inherited);
-    let joined = env::join_paths(folders).map_err(|error| Failure::Call(format!("{LIBRARIES}: {error}")))?;
-    let mut variables = vec![(LIBRARIES, joined)];
+    let folders = once(driver.to_owned()).chain(folders_of(wheels, "lib")).chain(inherited);
+    let mut variables = vec![(LIBRARIES, joined(LIBRARIES, folders)?)];
+    variables.extend(tools(driver, wheels, variable)?);
+    variables.extend(linker(driver, wheels, variable));
     if let Some(headers) = with_headers(wheels) {
         let is_unset = |name: &&str| env::var_os(name).is_none_or(|value| value.is_empty());
         let unset = ["CUDA_PATH", "CUDA_HOME"].into_iter().filter(is_unset);
         variables.extend(unset.map(|name| (name, headers.as_os_str().to_owned())));
     }
     Ok(variables)
+}
+
+/// Returns the value of a variable of this process.
+fn variable(name: &str) -> Option<OsString> {
+    env::var_os(name)
+}
+
+/// Returns the folders of wheels with a name, such as `lib`.
+fn folders_of(wheels: &[PathBuf], name: &str) -> impl Iterator<Item = PathBuf> {
+    wheels.iter().map(move |wheel| wheel.join(name)).filter(|folder| folder.is_dir())
+}
+
+/// Joins folders to the value of a variable.
+fn joined(variable: &str, folders: impl Iterator<Item = PathBuf>) -> Result<OsString, Failure> {
+    env::join_paths(folders).map_err(|error| Failure::Call(format!("{variable}: {error}")))
+}
+
+/// Returns the variables by which a program finds the stand-ins for tools that make machine code of a GPU, such as
+/// `nvcc` and `ptxas`. `inherited` returns a variable of this process.
+fn tools(
+    driver: &Path,
+    wheels: &[PathBuf],
+    inherited: impl Fn(&str) -> Option<OsString>,
+) -> Result<Vec<Variable>, Failure> {
+    const PATH: &str = "PATH";
+    let folder = driver.join("bin");
+    if !folder.is_dir() {
+        return Ok(Vec::new());
+    }
+    let path = inherited(PATH).unwrap_or_else(|| DEFAULT_PATH.into());
+    // The stand-in for nvcc runs the next nvcc, which may be that of a wheel.
+    let folders = once(folder.clone()).chain(env::split_paths(&path)).chain(folders_of(wheels, "bin"));
+    let mut variables = vec![(PATH, joined(PATH, folders)?)];
+    // Triton does not search for its assembler in PATH.
+    let assembler = folder.join("ptxas");
+    if assembler.is_file() {
+        let names = ["TRITON_PTXAS_PATH", "TRITON_PTXAS_BLACKWELL_PATH"];
+        variables.extend(names.map(|name| (name, assembler.as_os_str().to_owned())));
+    }
+    Ok(variables)
+}
+
+/// Returns the variables by which a program uses the stand-in for nvJitLink in place of NVIDIA's library. There are
+/// none if the stand-in or NVIDIA's library is missing. `inherited` returns a variable of this process.
+fn linker(driver: &Path, wheels: &[PathBuf], inherited: impl Fn(&str) -> Option<OsString>) -> Vec<Variable> {
+    const PRELOADED: &str = "LD_PRELOAD";
+    let value = |name: &str| inherited(name).filter(|value| !value.is_empty());
+    let stand_in = driver.join(LINKER);
+    let nvidia = value(NVIDIA_LINKER).or_else(|| newest_linker(wheels).map(PathBuf::into_os_string));
+    let (Some(nvidia), true) = (nvidia, stand_in.is_file()) else { return Vec::new() };
+    // A program loads the library of a wheel by its path. It uses a library of the same name that is loaded before.
+    let is_separator = |byte: &u8| matches!(byte, b' ' | b':');
+    let stand_in = if stand_in.as_os_str().as_encoded_bytes().iter().any(is_separator) {
+        // A path with a separator cannot be preloaded. The file name is found in LD_LIBRARY_PATH.
+        OsString::from(LINKER)
+    } else {
+        stand_in.into_os_string()
+    };
+    let mut preloaded = value(PRELOADED).unwrap_or_default();
+    let mut libraries = preloaded.as_encoded_bytes().split(is_separator);
+    if !libraries.any(|library| library == stand_in.as_encoded_bytes()) {
+        if !preloaded.is_empty() {
+            preloaded.push(":");
+        }
+        preloaded.push(stand_in);
+    }
+    vec![(PRELOADED, preloaded), (NVIDIA_LINKER, nvidia)]
+}
+
+/// Returns the path of the newest nvJitLink in the wheels, if any.
+fn newest_linker(wheels: &[PathBuf]) -> Option<PathBuf> {
+    let files = folders_of(wheels, "lib").filter_map(|folder| read_dir(folder).ok()).flatten().flatten();
+    let is_linker = |name: &OsString| name.as_encoded_bytes().starts_with(LINKERS.as_bytes());
+    let linkers = files.map(|file| (file.file_name(), file.path())).filter(|(name, _)| is_linker(name));
+    linkers.max().map(|(_, path)| path)
 }
 
 /// Returns the wheel that has the CUDA headers, if any.
@@ -110,6 +199,67 @@ mod tests {
         assert_eq!(with_headers(&[a.clone(), b.clone(), c.clone()]), Some(&c));
         assert_eq!(with_headers(&[a.clone(), b.clone()]), Some(&b));
         assert_eq!(with_headers(&[a]), None);
+    }
+
+    /// Returns the values of variables as text.
+    fn texts(variables: Vec<Variable>) -> Vec<(&'static str, String)> {
+        variables.into_iter().map(|(name, value)| (name, value.into_string().unwrap())).collect()
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn stand_ins_for_tools_are_first_in_path() {
+        let folder = tempfile::tempdir().unwrap();
+        let [driver, wheel, other] = ["driver", "wheel", "other"].map(|name| folder.path().join(name));
+        create_dir_all(wheel.join("bin")).unwrap();
+        let wheels = [other, wheel.clone()];
+        assert!(tools(&driver, &wheels, |_| Some("/a".into())).ok().unwrap().is_empty());
+        create_dir_all(driver.join("bin")).unwrap();
+        let (bin, of_wheel) = (driver.join("bin").display().to_string(), wheel.join("bin").display().to_string());
+        let path = |inherited: Option<&str>| texts(tools(&driver, &wheels, |_| Some(inherited?.into())).ok().unwrap());
+        assert_eq!(path(Some("/a:/b")), [("PATH", format!("{bin}:/a:/b:{of_wheel}"))]);
+        assert_eq!(path(None), [("PATH", format!("{bin}:/usr/bin:/bin:{of_wheel}"))]);
+        write(driver.join("bin/ptxas"), "").unwrap();
+        let assembler = format!("{bin}/ptxas");
+        let triton = [("TRITON_PTXAS_PATH", assembler.clone()), ("TRITON_PTXAS_BLACKWELL_PATH", assembler)];
+        assert_eq!(path(Some("/a"))[1..], triton);
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn the_stand_in_for_nvjitlink_is_preloaded() {
+        let folder = tempfile::tempdir().unwrap();
+        let [driver, wheel, older] = ["driver", "wheel", "older"].map(|name| folder.path().join(name));
+        for folder in [&driver, &wheel.join("lib"), &older.join("lib")] {
+            create_dir_all(folder).unwrap();
+        }
+        let wheels = [wheel.clone(), older.clone()];
+        let set = |driver: &Path, inherited: &[(&str, &str)]| {
+            let value =
+                |name: &str| inherited.iter().find(|(set, _)| *set == name).map(|(_, value)| OsString::from(value));
+            texts(linker(driver, &wheels, value))
+        };
+        // Both libraries are necessary.
+        write(older.join("lib/libnvJitLink.so.12"), "").unwrap();
+        write(older.join("lib/libnvrtc.so.13"), "").unwrap();
+        assert!(set(&driver, &[]).is_empty());
+        write(driver.join(LINKER), "").unwrap();
+        let stand_in = driver.join(LINKER).display().to_string();
+        let expected = |preloaded: &str, nvidia: &Path| {
+            [("LD_PRELOAD", preloaded.to_owned()), (NVIDIA_LINKER, nvidia.display().to_string())]
+        };
+        assert_eq!(set(&driver, &[]), expected(&stand_in, &older.join("lib/libnvJitLink.so.12")));
+        write(wheel.join("lib/libnvJitLink.so.13"), "").unwrap();
+        let newest = wheel.join("lib/libnvJitLink.so.13");
+        assert_eq!(set(&driver, &[]), expected(&stand_in, &newest));
+        assert_eq!(set(&driver, &[("LD_PRELOAD", "/a.so")]), expected(&format!("/a.so:{stand_in}"), &newest));
+        assert_eq!(set(&driver, &[("LD_PRELOAD", stand_in.as_str())]), expected(&stand_in, &newest));
+        assert_eq!(set(&driver, &[(NVIDIA_LINKER, "/own.so")]), expected(&stand_in, Path::new("/own.so")));
+        // Spaces separate the libraries of LD_PRELOAD.
+        let spaced = folder.path().join("a b");
+        create_dir_all(&spaced).unwrap();
+        write(spaced.join(LINKER), "").unwrap();
+        assert_eq!(set(&spaced, &[]), expected(LINKER, &newest));
     }
 
     #[test]

@@ -1,0 +1,37 @@
+//! Names and descriptions of result codes.
+
+use std::ffi::{CStr, c_char};
+use std::ptr::null;
+
+use crate::entry::{enter, give};
+use crate::status::{Result, Status};
+
+/// Stores a text of a result code. The text of an unknown code is null, with [`Status::INVALID_VALUE`].
+///
+/// # Safety
+/// `to` is null or valid for a write.
+unsafe fn give_text(to: *mut *const c_char, text: Option<&'static CStr>) -> Result<()> {
+    // SAFETY: the caller upholds this function's contract.
+    unsafe { give(to, text.map_or(null(), CStr::as_ptr)) }?;
+    text.map(|_| ()).ok_or(Status::INVALID_VALUE)
+}
+
+/// Returns the name of a result code.
+///
+/// # Safety
+/// `name` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGetErrorName(error: Status, name: *mut *const c_char) -> Status {
+    // SAFETY: the caller upholds this function's contract.
+    enter("cuGetErrorName", || unsafe { give_text(name, error.name()) })
+}
+
+/// Returns a description of a result code.
+///
+/// # Safety
+/// `description` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGetErrorString(error: Status, description: *mut *const c_char) -> Status {
+    // SAFETY: the caller upholds this function's contract.
+    enter("cuGetErrorString", || unsafe { give_text(description, error.description()) })
+}
