@@ -28,6 +28,8 @@
 // library. A library supports all programs that were compiled with a header of the same version.
 #define HALFBYTE_ABI_VERSION 1
 
+
+
 // Kind of an argument: a value. `data` points to as many bytes as the parameter has, low byte first.
 #define HALFBYTE_ARG_VALUE 0
 
@@ -232,6 +234,29 @@ uint32_t halfbyte_error_line(const struct halfbyte_error *error);
 // The caller promises:
 // `error` is null, or a valid handle that has not been freed.
 uint32_t halfbyte_error_column(const struct halfbyte_error *error);
+
+// Returns the kind of a trap, one of the names that docs/launch.md lists, such as "misaligned". Returns an empty
+// string for an error that is not a trap. The string lives as long as the error.
+//
+// The caller promises:
+// `error` is null, or a valid handle that has not been freed.
+const char *halfbyte_error_trap_kind(const struct halfbyte_error *error);
+
+// Stores the coordinates, along x, y and z, of the block and of the thread that trapped. Returns false and stores
+// nothing for an error that is not a trap. A work item of a kernel that does not synchronise is a thread.
+//
+// The caller promises:
+// `error` is null, or a valid handle that has not been freed. `block` and `thread` are null, or valid for writes of
+// three numbers each.
+bool halfbyte_error_trap_item(const struct halfbyte_error *error, uint32_t (*block)[3], uint32_t (*thread)[3]);
+
+// Returns the location in the original source of the instruction that trapped, from the debug information of a PTX
+// text, such as "norm.py:12, inlined at softmax.py:30". Returns an empty string if the location is unknown. The string
+// lives as long as the error.
+//
+// The caller promises:
+// `error` is null, or a valid handle that has not been freed.
+const char *halfbyte_error_trap_source(const struct halfbyte_error *error);
 
 // Frees an error.
 //
@@ -469,7 +494,7 @@ void halfbyte_ptx_free(struct halfbyte_ptx *ptx);
 // number in the low bytes. Parameters of more than eight bytes are not supported. Returns HALFBYTE_STATUS_OK or the
 // status of the error. halfbyte_ptx_last_error returns the details of the error.
 //
-// Each text is parsed once and cached. Variables of a text keep their values between runs, until halfbyte_ptx_reset.
+// Each text is parsed once and cached. Variables of a text lie in memory of the process, and keep their values between runs, until halfbyte_ptx_reset.
 // If the cache is full, the least recently used texts are evicted, except texts whose variables a kernel has written.
 //
 // Accesses are checked against the allocations that the callback of halfbyte_ptx_set_bounds returns. Without the
@@ -481,7 +506,16 @@ void halfbyte_ptx_free(struct halfbyte_ptx *ptx);
 // `source` ends with a zero byte; `n_args` pointers are at `args`. The memory that the kernel accesses is valid, or
 // the callback returns the valid allocations. Until the run ends, no other code writes this memory, or accesses memory
 // that the kernel writes.
-int halfbyte_ptx_run(const char *source, int n_args, const void *const *args, int bx, int by, int bz, int gx, int gy, int gz, int shared);
+int halfbyte_ptx_run(const char *source,
+                     int n_args,
+                     const void *const *args,
+                     int bx,
+                     int by,
+                     int bz,
+                     int gx,
+                     int gy,
+                     int gz,
+                     int shared);
 
 // Returns the error of this thread's last halfbyte_ptx_run, or null if that run succeeded. The
 // caller must not free the error. The error lives until the thread's next halfbyte_ptx_run.
@@ -494,7 +528,7 @@ const struct halfbyte_error *halfbyte_ptx_last_error(void);
 // ended. The allocations that it returns stay valid until the run ends.
 void halfbyte_ptx_set_bounds(halfbyte_ptx_bounds find, void *user);
 
-// Sets the options of all runs that begin later: engine, limits, cooperative launches, cancellation and output. The
+// Sets the options of all runs that begin later: engine, limits, detection of races, cooperative launches, cancellation and output. The
 // options are copied. Null means the default options.
 //
 // The caller promises:
