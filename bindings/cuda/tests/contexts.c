@@ -143,6 +143,10 @@ static void memory_and_modules_end_with_their_context(void) {
     GIVES(CUDA_ERROR_INVALID_HANDLE, cuEventQuery(event));
     OK(cuCtxSynchronize());
     OK(cuCtxDestroy_v2(second));
+    // The destroyed context stays on the stack, below the other one.
+    CHECK(current() == first);
+    OK(cuCtxPopCurrent_v2(&second));
+    CHECK(second == first && current() == NULL);
 }
 
 // A context that another thread destroys stays on the stack.
