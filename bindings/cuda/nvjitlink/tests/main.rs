@@ -117,14 +117,14 @@ fn without_inputs_the_result_is_empty_ptx() {
 #[test]
 fn files_are_inputs() {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("calls.ptx");
-    std::fs::write(&path, CALLS).unwrap();
+    let path = folder.path().join("defines.ptx");
+    std::fs::write(&path, DEFINES).unwrap();
     let mut session = Session::new(&[c"-arch=sm_80"]).unwrap();
     assert_eq!(session.add_file(PTX, &path), 0);
     assert_eq!(session.add_file(PTX, &folder.path().join("missing.ptx")), 3);
     assert!(session.log("Error").contains("missing.ptx: No such file"), "{}", session.log("Error"));
     assert_eq!(session.complete(), 0);
-    assert_eq!(parsed(&session.linked("Cubin").unwrap()).module.entries.len(), 1);
+    assert_eq!(parsed(&session.linked("Cubin").unwrap()).module.functions.len(), 1);
 }
 
 #[test]
@@ -192,9 +192,9 @@ fn invalid_inputs_are_refused() {
 fn static_libraries_are_ignored() {
     let mut session = Session::new(&[c"-arch=sm_80"]).unwrap();
     assert_eq!(session.add(LIBRARY, b"!<arch>\n..", c"libcudadevrt.a"), 0);
-    assert_eq!(session.add(PTX, CALLS.as_bytes(), c"calls"), 0);
+    assert_eq!(session.add(PTX, DEFINES.as_bytes(), c"defines"), 0);
     assert_eq!(session.complete(), 0);
-    assert_eq!(parsed(&session.linked("Cubin").unwrap()).module.entries.len(), 1);
+    assert_eq!(parsed(&session.linked("Cubin").unwrap()).module.functions.len(), 1);
     assert!(session.log("Info").starts_with("library `libcudadevrt.a` is ignored"), "{}", session.log("Info"));
 }
 
