@@ -30,7 +30,7 @@ mod host_flags {
     pub(super) const REGISTRATION: c_uint = 15;
 }
 
-/// Ways in which managed memory is attached to streams at first.
+/// Initial attachments of managed memory to streams.
 mod attach {
     use std::ffi::c_uint;
 
@@ -234,7 +234,7 @@ fn checked_host(pointer: *mut c_void) -> Result<u64> {
     block.map(|_| address).ok_or(Status::INVALID_VALUE)
 }
 
-/// Stores the address by which devices access memory of the host: the same as that of the host.
+/// Stores the device address of host memory, which equals its host address.
 ///
 /// # Safety
 /// `address` is null or valid for a write.

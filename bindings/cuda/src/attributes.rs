@@ -20,7 +20,7 @@ const REGISTERS: u32 = 65536;
 const MAX_REGISTERS: u32 = 255;
 /// Number of parts of a multiprocessor, each with its own registers.
 const PARTITIONS: u32 = 4;
-/// Number of registers in which a warp's registers are allocated.
+/// Granularity of the register allocation of a warp, in registers.
 const REGISTER_UNIT: u32 = 256;
 
 /// Limits that depend on the compute capability.

@@ -18,7 +18,7 @@ mod memory_type {
     pub(super) const UNIFIED: c_uint = 4;
 }
 
-/// One side of a [`Copy2D`].
+/// Source or destination of a [`Copy2D`].
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Side2D {
@@ -41,7 +41,7 @@ pub struct Copy2D {
     height: usize,
 }
 
-/// One side of a [`Copy3D`].
+/// Source or destination of a [`Copy3D`].
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Side3D {

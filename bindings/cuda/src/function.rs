@@ -52,7 +52,7 @@ impl Function {
         let entry = kernel.entry();
         let resources = entry.resources();
         let sizes = entry.params.iter().map(|param| param.bytes() as usize);
-        let params = packed_offsets(&entry.params).into_iter().zip(sizes).collect();
+        let params = Param::offsets(&entry.params).into_iter().map(|start| start as usize).zip(sizes).collect();
         let max_dynamic = SHARED_BYTES.saturating_sub(resources.shared as u32);
         let state = State { max_dynamic, carveout: -1, block: [1, 1, 1], shared: 0, packed: Vec::new() };
         let name = CString::new(entry.name.clone()).unwrap_or_default();
@@ -68,17 +68,6 @@ impl Function {
     pub fn name(&self) -> &str {
         &self.kernel.entry().name
     }
-}
-
-/// Returns the offset of each parameter in memory that holds all of them, each at a multiple of its alignment.
-fn packed_offsets(params: &[Param]) -> Vec<usize> {
-    let mut end = 0;
-    let place = |param: &Param| {
-        let start = u64::next_multiple_of(end, param.alignment());
-        end = start + param.bytes();
-        start as usize
-    };
-    params.iter().map(place).collect()
 }
 
 /// Returns the function with a handle.

@@ -38,7 +38,7 @@ use super::{Done, Failure, complain, interrupt, limits};
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES, override_usage = "halfbyte exec [OPTIONS] -- PROGRAM [ARGS]...")]
 pub(super) struct Exec {
-    /// Detect races and reads of uninitialised memory
+    /// Detect races, and reads of uninitialised shared memory and registers
     ///
     /// Two stores of the same value by the same instruction are a warning; with --races=strict, they are an error.
     #[arg(long, value_enum, require_equals = true, value_name = "MODE")]
