@@ -23,12 +23,15 @@ array([1., 3., 5., 7.], dtype=float16)
 from __future__ import annotations
 
 from . import testing
+from ._compilers import MissingPackage
+from ._cuda import cuda
 from ._errors import Budget, Cancelled, Error, OutOfBounds, ParseError, Race, RaceWarning, Refused, RefusedItem, Trap
 from ._files import load
-from ._frontends import MissingPackage, cuda, numba, triton
 from ._halfbyte import Compiled, Kernel, Module, Param, Program, __version__, parse, parse_ptx, run_ptx
 from ._html import View
+from ._numba_kernel import numba
 from ._report import FileReport, Report, check
+from ._triton_kernel import triton
 
 # This import comes last, because module `np` parses kernels.
 from . import np  # noqa: E402

@@ -5,7 +5,7 @@ import pytest
 from test_frontends import not_installed
 
 import halfbyte as hb
-from halfbyte import _frontends
+from halfbyte import _cuda, _triton_kernel
 
 
 @pytest.fixture(scope="module")
@@ -49,16 +49,16 @@ VALUES += [np.dtype("f4"), np.dtype("f8"), np.float32, Wrapped(2), Wrapped(2.0),
 
 
 def test_keys_tell_types_and_values_apart():
-    keys = [_frontends._exact(value) for value in VALUES]
+    keys = [_triton_kernel._exact(value) for value in VALUES]
     for number, key in enumerate(keys):
         hash(key)
         assert [other for other in range(len(keys)) if keys[other] == key] == [number], VALUES[number]
     for value in VALUES:
-        assert _frontends._exact(value) == _frontends._exact(value)
-    assert _frontends._exact(float("nan")) == _frontends._exact(float("nan"))
-    assert _frontends._exact(Wrapped(2)) == _frontends._exact(Wrapped(2))
+        assert _triton_kernel._exact(value) == _triton_kernel._exact(value)
+    assert _triton_kernel._exact(float("nan")) == _triton_kernel._exact(float("nan"))
+    assert _triton_kernel._exact(Wrapped(2)) == _triton_kernel._exact(Wrapped(2))
     one, other = bytearray(b"x"), bytearray(b"x")
-    assert _frontends._exact(one) == _frontends._exact(one) != _frontends._exact(other)
+    assert _triton_kernel._exact(one) == _triton_kernel._exact(one) != _triton_kernel._exact(other)
 
 
 def test_constants_of_triton_are_told_apart(triton):
@@ -265,12 +265,12 @@ __global__ void __launch_bounds__(128) scale(const float a, float *__restrict__ 
     ],
 )
 def test_names_of_parameters_in_cuda(source, name, names):
-    assert _frontends._parameter_names(source, name) == names
+    assert _cuda._parameter_names(source, name) == names
 
 
 def test_plain_names_of_cuda():
     for name, plain in [("_Z4axpyPfS_f", "axpy"), ("axpy", "axpy"), ("_ZN2of4axpyEPf", "of::axpy"), ("_Z1kIfEvPT_", "k"), ("_ZN12_GLOBAL__N_11kEv", "k"), ("_Zeq", "_Zeq")]:
-        assert _frontends._unmangled(name) == plain
+        assert _cuda._unmangled(name) == plain
 
 
 CUDA = "__global__ void scale(float a, float *x, short n) { for (int i = 0; i < n; i++) x[i] *= a; }"

@@ -31,13 +31,13 @@ def test_a_package_that_is_missing_is_named(name, monkeypatch):
 
 
 def test_nvrtc_that_is_missing_is_named(monkeypatch):
-    from halfbyte import _frontends
+    from halfbyte import _cuda
 
     def refuse(name, *_, **__):
         raise OSError(f"{name}: no such file")
 
-    monkeypatch.setattr(_frontends, "_loaded", [])
-    monkeypatch.setattr(_frontends.ctypes, "CDLL", refuse)
+    monkeypatch.setattr(_cuda, "_loaded", [])
+    monkeypatch.setattr(_cuda.ctypes, "CDLL", refuse)
     with pytest.raises(hb.MissingPackage, match="pip install nvidia-cuda-nvrtc"):
         hb.cuda("__global__ void k() {}")
 
