@@ -345,3 +345,34 @@ fn variables_lie_in_memory_of_the_process() {
         assert!(matches!(refused, LaunchError::HostVariables { .. }));
     }
 }
+
+#[test]
+fn variables_in_memory_of_the_engine_can_be_read_and_written() {
+    let text = read(
+        ".version 8.8 .target sm_90 .address_size 64 .const .u32 factor[2] = {5, 6}; .global .u32 total;
+.visible .entry k(.param .u64 y)
+{ .reg .b32 %r; .reg .b64 %d; ld.param.u64 %d, [y]; ld.const.u32 %r, [factor+4]; st.global.u32 [%d], %r; ret; }\n",
+    )
+    .unwrap();
+    let globals = Globals::default();
+    let kernel = Kernel::load_with(&text, "k", "k.ptx", &globals).unwrap();
+    let stored = || {
+        let mut out = [0; 4];
+        kernel.launch(Launch::new((1, 1), &mut [Arg::Buffer(&mut out)])).unwrap();
+        u32::from_le_bytes(out)
+    };
+    assert_eq!(globals.contents(&text, "factor"), Some(vec![5, 0, 0, 0, 6, 0, 0, 0]));
+    // No kernel uses `total`.
+    assert_eq!(globals.contents(&text, "total"), Some(vec![0; 4]));
+    assert_eq!((globals.contents(&text, "k"), stored()), (None, 6));
+    assert!(globals.write(&text, "factor", &[1, 0, 0, 0, 9, 0, 0, 0]));
+    assert!(globals.write(&text, "total", &[7; 4]));
+    assert_eq!((globals.contents(&text, "total"), stored()), (Some(vec![7; 4]), 9));
+    // Contents of another size, and unknown variables, have no effect.
+    assert!(!globals.write(&text, "factor", &[0; 4]));
+    assert!(!globals.write(&text, "k", &[0; 4]));
+    assert_eq!(stored(), 9);
+    let on_host = Globals::on_host(&text);
+    assert_eq!(on_host.contents(&text, "factor"), None);
+    assert!(!on_host.write(&text, "factor", &[0; 8]));
+}

@@ -55,8 +55,28 @@ impl Globals {
     /// constant memory, or if the variables do not lie in memory of the process. The memory lives as long as one of
     /// these `Globals`, or a kernel that was loaded with them.
     pub fn allocation(&self, text: &ParsedFile, name: &str) -> Option<Allocation> {
-        let number = text.module.variables.iter().position(|variable| variable.name == name)?;
-        self.host()?.0.get(&(number as u32)).map(HostVariable::allocation)
+        self.host()?.0.get(&number_of(text, name)?).map(HostVariable::allocation)
+    }
+
+    /// Returns a copy of the contents of the variable with this name, or `None` if the text has no such variable in
+    /// global or constant memory, or if the variables lie in memory of the process.
+    pub fn contents(&self, text: &ParsedFile, name: &str) -> Option<Vec<u8>> {
+        let (number, held) = (number_of(text, name)?, self.engine()?.lock());
+        let held = held.unwrap_or_else(PoisonError::into_inner);
+        let initial = || contents(&text.module.variables, number, &engine_addresses(first_of(text)));
+        Some(held.get(&number).cloned().unwrap_or_else(initial))
+    }
+
+    /// Replaces the contents of the variable with this name, for later launches. Returns `false`, without an effect, if
+    /// [`Globals::contents`] returns `None` or contents of another size.
+    pub fn write(&self, text: &ParsedFile, name: &str, bytes: &[u8]) -> bool {
+        let (Some(number), Some(held)) = (number_of(text, name), self.engine()) else { return false };
+        let size = text.module.variables.get(number as usize).map(|of| of.bytes.len());
+        let fits = size == Some(bytes.len());
+        if fits {
+            held.lock().unwrap_or_else(PoisonError::into_inner).insert(number, bytes.to_vec());
+        }
+        fits
     }
 
     /// Returns `true` if at least one variable has other contents than its initialiser in the text.
@@ -93,6 +113,13 @@ impl Globals {
         match &*self.held {
             Placement::Engine(_) => None,
             Placement::Host(held) => Some(held),
+        }
+    }
+
+    fn engine(&self) -> Option<&Mutex<VariableContents>> {
+        match &*self.held {
+            Placement::Engine(held) => Some(held),
+            Placement::Host(_) => None,
         }
     }
 }
@@ -149,6 +176,12 @@ impl Variables {
             Placement::Host(_) => None,
         }
     }
+}
+
+/// Returns the number of the variable in global or constant memory with this name.
+fn number_of(text: &ParsedFile, name: &str) -> Option<u32> {
+    let is_named = |of: &Variable| matches!(of.space, Space::Global | Space::Const) && of.name == name;
+    text.module.variables.iter().position(is_named).map(|number| number as u32)
 }
 
 /// Returns the buffer number of variable 0.

@@ -7,6 +7,7 @@
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
 use halfbyte_ir::{Affine, Attr, Inst, Kernel, Op, Reason, Refusal, TripCount, Value};
+use rustc_hash::FxHashMap;
 
 use super::affine::{as_constant, plus};
 use super::memory::{Access, AccessStep, refusal};
@@ -47,15 +48,21 @@ fn found(accesses: &[Access]) -> Found<'_> {
     let (mut found, mut wrong) = (Vec::new(), Vec::new());
     // Accesses in a window are executed in program order.
     let at_launch = || accesses.iter().filter(|access| !access.in_window);
-    // A kernel has few stores, because each of them needs a stream, but it may have many loads.
-    let stores: Vec<&Access> = at_launch().filter(|access| access.stores).collect();
-    let mut earlier = 0;
+    let mut stores: FxHashMap<u32, Vec<&Access>> = FxHashMap::default();
+    for access in at_launch().filter(|access| access.stores) {
+        stores.entry(access.buffer).or_default().push(access);
+    }
+    // The number of stores to each buffer before the current access.
+    let mut earlier: FxHashMap<u32, usize> = FxHashMap::default();
     for access in at_launch() {
-        let (before, all) = (stores.get(..earlier).unwrap_or_default(), stores.as_slice());
+        let Some(all) = stores.get(&access.buffer) else { continue };
+        let earlier = earlier.entry(access.buffer).or_default();
+        let before = all.get(..*earlier).unwrap_or_default();
         if access.stores {
-            earlier += 1;
-            let same = |other: &&&Access| other.buffer == access.buffer;
-            if before.iter().filter(same).any(|other| may_overlap(access, other, When::LATER)) {
+            *earlier += 1;
+            // Only an access in a loop has later iterations.
+            let is_in_loop = !access.steps.is_empty();
+            if is_in_loop && before.iter().any(|other| may_overlap(access, other, When::LATER)) {
                 wrong.push((
                     access,
                     Reason::with_help(
@@ -89,18 +96,17 @@ struct StoredSources {
     loads: bool,
 }
 
-/// Returns the stores that may provide the value of a load. `earlier` are the stores that precede
-/// the load in the program, and `all` are all stores.
+/// Returns the stores that may provide the value of a load. `earlier` are the stores to its buffer
+/// that precede the load in the program, and `all` are all stores to its buffer.
 ///
 /// # Errors
 /// The order of the accesses cannot be preserved.
 fn source(access: &Access, earlier: &[&Access], all: &[&Access]) -> Result<StoredSources, ()> {
-    let same = |other: &&&Access| other.buffer == access.buffer;
     // Returns `true` if a store may overwrite the address in an earlier iteration of a loop, not
     // counting the outermost `loops` loops.
-    let overtaken = |loops| all.iter().filter(same).any(|other| may_overlap(other, access, When::Later { loops }));
+    let overtaken = |loops| all.iter().any(|other| may_overlap(other, access, When::Later { loops }));
     let mut source = StoredSources { stored: Vec::new(), loads: true };
-    for other in earlier.iter().rev().filter(same) {
+    for other in earlier.iter().rev() {
         if !may_overlap(other, access, When::Same) {
             continue;
         }

@@ -4,6 +4,7 @@ use cranelift_entity::SecondaryMap;
 use halfbyte_ir::{
     Affine, AffineVariable, Attr, Block, Direction, Kernel, Op, ParamKind, Stream, TripCount, Type, Value,
 };
+use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
 use super::memory::{Access, guard_of, window_of};
@@ -50,6 +51,8 @@ pub(super) struct Streams {
     places: Vec<AccessStreams>,
     /// Trip counts with their values, which are computed at the start of the kernel.
     trips: Vec<(TripCount, Value)>,
+    /// The names of the source kernel's values, which a stream must not have.
+    names: FxHashSet<String>,
 }
 
 /// Alignment of a stream in the data store, in bytes.
@@ -60,7 +63,8 @@ impl Streams {
     pub(super) fn new(values: &mut Values<'_>, source: ConvertedKernel<'_>) -> Streams {
         let ConvertedKernel { kernel, accesses, uniformity, .. } = source;
         let uses = Uses::new(kernel);
-        let mut streams = Streams { streams: Vec::new(), places: Vec::new(), trips: Vec::new() };
+        let names = kernel.values.keys().filter_map(|value| kernel.value_name(value)).map(str::to_owned).collect();
+        let mut streams = Streams { streams: Vec::new(), places: Vec::new(), trips: Vec::new(), names };
         let mut windows: Vec<(u32, u32, Value)> = Vec::new();
         for access in accesses.iter().filter(|access| access.in_window) {
             if windows.iter().any(|&(buffer, ..)| buffer == access.buffer) {
@@ -77,7 +81,7 @@ impl Streams {
             let name = param.map_or("stream", |param| param.name.as_str());
             let number = streams.streams.len() as u32;
             let described = window_of(kernel, access.buffer, accesses);
-            let window = streams.add(values, kernel, format!("{name}_all"), direction, elem, described);
+            let window = streams.add(values, format!("{name}_all"), direction, elem, described);
             windows.push((access.buffer, number, window));
         }
         for access in accesses {
@@ -108,9 +112,9 @@ impl Streams {
             });
             let written = access.stores || window.is_some();
             let direction = if written { Direction::Out } else { Direction::In };
-            let stream = streams.add(values, kernel, format!("{base}_{number}"), direction, elem, described);
+            let stream = streams.add(values, format!("{base}_{number}"), direction, elem, described);
             let guard = guarding.map(|(elem, guard)| {
-                streams.add(values, kernel, format!("{base}_{number}_guard"), Direction::Out, elem, guard)
+                streams.add(values, format!("{base}_{number}_guard"), Direction::Out, elem, guard)
             });
             let window = window.map(|(.., window)| window);
             streams.places.push(AccessStreams { stream: Some(stream), guard, window, shape, uniform });
@@ -122,13 +126,12 @@ impl Streams {
     fn add(
         &mut self,
         values: &mut Values<'_>,
-        kernel: &Kernel,
         mut name: String,
         direction: Direction,
         elem: Type,
         described: Stream,
     ) -> Value {
-        while kernel.values.keys().any(|value| kernel.value_name(value) == Some(name.as_str())) {
+        while self.names.contains(&name) {
             name.push('_');
         }
         let kind = ParamKind::Buffer { direction, elem, align: ALIGN, may_alias: false };
