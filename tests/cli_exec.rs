@@ -5,7 +5,7 @@
 use std::fs::{self, create_dir_all};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -13,8 +13,10 @@ use tempfile::TempDir;
 use crate::common::Called;
 
 /// Variables that the environment of the tests may have, and that change the environment of the program.
-const VARIABLES: [&str; 13] = [
+const VARIABLES: [&str; 15] = [
     "LD_LIBRARY_PATH",
+    "PYTHONPATH",
+    "HALFBYTE_DRIVER",
     "LD_PRELOAD",
     "HALFBYTE_NVJITLINK",
     "TRITON_PTXAS_PATH",
@@ -57,10 +59,12 @@ impl Library {
     }
 }
 
-/// Creates a file in place of the driver library.
+/// Creates files in place of the driver library and its link.
 fn create_library(folder: &Path) {
     create_dir_all(folder).unwrap();
-    fs::write(folder.join("libcuda.so.1"), "").unwrap();
+    for name in ["libcuda.so.1", "libcuda.so"] {
+        fs::write(folder.join(name), "").unwrap();
+    }
 }
 
 /// Returns a call of a program without the variables in `VARIABLES`.
@@ -125,6 +129,52 @@ fn the_program_finds_the_driver_library_first() {
     let said = called(library.exec(&[]).env("LD_LIBRARY_PATH", "/own:/other").args(["--", "sh", "-c", print]));
     let said = said.output().trim();
     assert!(said.starts_with(&format!("{first}:")) && said.ends_with(":/own:/other"), "{said}");
+}
+
+/// The driver library of a Python wheel has one name, because a wheel cannot contain links.
+#[test]
+fn a_missing_name_of_the_driver_library_becomes_a_link() {
+    let library = Library::new();
+    fs::remove_file(library.path().join("libcuda.so")).unwrap();
+    let script = "IFS=:; set -- $LD_LIBRARY_PATH; echo \"$1\"; readlink \"$2/libcuda.so\"; echo \"$2\"";
+    let said = library.run(&[], script).output().to_owned();
+    let lines: Vec<&str> = said.lines().collect();
+    let [first, target, links] = lines[..] else { panic!("three lines: {said}") };
+    let folder = library.path();
+    assert_eq!((first, target), (folder.to_str().unwrap(), folder.join("libcuda.so.1").to_str().unwrap()));
+    assert!(!Path::new(links).exists(), "{links}");
+}
+
+/// A Python program finds the plug-ins before its own modules.
+#[test]
+fn plug_ins_are_found_by_python() {
+    let library = Library::new();
+    let print = "echo \"${PYTHONPATH-none}\"; echo \"$HALFBYTE_DRIVER\"";
+    let folder = library.path().display().to_string();
+    assert_eq!(library.run(&[], print).output(), format!("none\n{folder}\n"));
+    create_dir_all(library.path().join("python")).unwrap();
+    fs::write(library.path().join("python/sitecustomize.py"), "").unwrap();
+    assert_eq!(library.run(&[], print).output(), format!("{folder}/python\n{folder}\n"));
+    let said = called(library.exec(&[]).env("PYTHONPATH", "/own:").args(["--", "sh", "-c", print]));
+    assert_eq!(said.output(), format!("{folder}/python:/own:\n{folder}\n"));
+}
+
+/// The Python package names its driver library by a variable. `--library` has precedence.
+#[test]
+fn the_library_is_named_by_a_variable() {
+    let [library, other] = [Library::new(), Library::new()];
+    let print = "echo \"$HALFBYTE_DRIVER\"";
+    let program = Path::new(env!("CARGO_BIN_EXE_halfbyte"));
+    let call = |folder: &Path| {
+        let mut command = without_variables(program);
+        called(command.args(["exec", "--", "sh", "-c", print]).env("HALFBYTE_DRIVER", folder))
+    };
+    assert_eq!(call(&library.path()).output().trim(), library.path().to_str().unwrap());
+    let said = called(other.exec(&[]).env("HALFBYTE_DRIVER", library.path()).args(["--", "sh", "-c", print]));
+    assert_eq!(said.output().trim(), other.path().to_str().unwrap());
+    let empty = tempfile::tempdir().unwrap();
+    let missing = format!("error: HALFBYTE_DRIVER={}: the folder has no libcuda.so.1", empty.path().display());
+    call(empty.path()).fails(2, &missing);
 }
 
 /// Creates a file that can be executed. Another process writes the file, because a file that a thread of this process
@@ -206,15 +256,18 @@ fn options_become_variables() {
 #[test]
 fn cache_folders_are_temporary() {
     let library = Library::new();
-    let names = "PYCUDA_CACHE_DIR CUPY_CACHE_DIR NUMBA_CACHE_DIR TRITON_CACHE_DIR XDG_CACHE_HOME";
+    let names = "PYCUDA_CACHE_DIR CUPY_CACHE_DIR NUMBA_CACHE_DIR TRITON_CACHE_DIR";
     let script = format!(
         "for name in {names}; do eval folder=\"\\$$name\"; test -d \"$folder\" || exit 3; echo \"$folder\"; done\n\
          echo kernel > \"$CACHEDB\" && echo \"$CACHEDB\"; echo \"$HALFBYTE_REPORT_DIR\""
     );
     let said = library.run(&[], &script).output().to_owned();
     let paths: Vec<&Path> = said.lines().map(Path::new).collect();
-    assert_eq!(paths.len(), 7, "{said}");
+    assert_eq!(paths.len(), 6, "{said}");
     assert!(paths.iter().all(|path| path.is_absolute() && !path.exists()), "{said}");
+    // Caches that have no kernels, such as those of models, stay in use.
+    let said = called(library.exec(&[]).env("XDG_CACHE_HOME", "/own").args(["--", "sh", "-c", "echo $XDG_CACHE_HOME"]));
+    assert_eq!(said.output(), "/own\n");
 }
 
 #[test]
@@ -267,6 +320,16 @@ fn the_reports_of_all_processes_are_merged() {
     let said = library.run(&["--report", missing.to_str().unwrap()], "echo own");
     said.fails(2, "missing/report.json: ");
     assert_eq!(said.out, "");
+}
+
+/// The driver library and the Python plug-ins of a process write a report each.
+#[test]
+fn a_process_may_have_two_reports() {
+    let library = Library::new();
+    let of_python = report(1, &with_race()).replace("report-1.json", "report-1-python.json");
+    let said = library.run(&["--report", "-", "-q"], &[report(1, &with_warning()), of_python].concat());
+    let found: Value = serde_json::from_str(&said.out).unwrap();
+    assert_eq!((&found["processes"], &found["launches"]), (&json!(1), &json!(7)), "{found}");
 }
 
 #[test]
@@ -326,19 +389,38 @@ fn the_library_is_found_near_the_program() {
     }
 }
 
+/// Starts a shell script under `exec`, waits until the script prints `ready`, and sends a signal to `exec`.
+fn signalled(library: &Library, script: &str, signal: &str) -> Child {
+    let mut command = library.exec(&[]);
+    command.args(["--", "sh", "-c", script]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    assert_eq!(line, "ready\n");
+    assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+    child
+}
+
+/// The report of the program is printed after the signal.
+#[test]
+fn signals_are_forwarded_to_the_program() {
+    let library = Library::new();
+    let wait = format!("{}echo ready; exec sleep 60", report(1, &with_race()));
+    let output = signalled(&library, &wait, "-TERM").wait_with_output().unwrap();
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(128 + 15), "{err}");
+    assert!(err.contains("error: signal 15 ended the program") && err.contains("errors: 1 race"), "{err}");
+    // The program may handle the signal. The shell waits in short steps, because it handles a signal after a command.
+    let handle = "trap 'exit 7' TERM; echo ready; while :; do sleep 0.05; done";
+    assert_eq!(signalled(&library, handle, "-TERM").wait().unwrap().code(), Some(7));
+}
+
 /// After Ctrl-C, `exec` waits until the program has ended.
 #[test]
 fn ctrl_c_is_left_to_the_program() {
     let library = Library::new();
-    let script = "echo ready; read line; exit 5";
-    let mut command = library.exec(&[]);
-    command.args(["--", "sh", "-c", script]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-    let mut child = command.spawn().unwrap();
-    let mut line = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    assert_eq!(line, "ready\n");
     // The signal reaches only `exec` here; a terminal sends it to the program, too.
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let mut child = signalled(&library, "echo ready; read line; exit 5", "-INT");
     child.stdin.take().unwrap().write_all(b"\n").unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(5));
 }

@@ -8,6 +8,7 @@ mod axes;
 mod check_examples;
 mod check_messages;
 mod cli_cuda;
+mod cli_cuda_cpp;
 mod cli_exec;
 mod cli_front;
 mod cli_kernels;

@@ -19,9 +19,10 @@ use halfbyte::pipeline::{
 };
 use halfbyte::report::Report;
 use halfbyte::{HALU, Module, RefusedKernel, TARGETS, Target, WriteError};
-
+use halfbyte_cuda_cpp::is_cuda;
 use serde_json::{Value, json};
 
+use super::cuda::{CudaArgs, compile_to_ptx};
 use super::from_ptx::{
     mention_uninitialised, note_fusible_sums, open, read_ptx, recompiled_kernels, warn_of_missing_member_masks,
 };
@@ -38,7 +39,7 @@ use super::{Done, Failure, ShapeArgs, SmArgs};
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Compile {
-    /// Kernel file, or PTX file (*.ptx); - is standard input
+    /// Kernel file, PTX file (*.ptx), or CUDA C++ file (*.cu); - is standard input
     file: PathBuf,
     /// Target, or the triple of a host machine, for object files with native code (docs/native.md)
     #[arg(long, value_parser = target_option_parser())]
@@ -87,6 +88,8 @@ pub(super) struct Compile {
     json: bool,
     #[command(flatten)]
     native: NativeArgs,
+    #[command(flatten)]
+    cuda: CudaArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -137,7 +140,7 @@ enum Emit {
 }
 
 impl Compile {
-    pub(super) fn run(self) -> Done {
+    pub(super) fn run(mut self) -> Done {
         for output in [self.output.as_deref(), self.native.header()] {
             refuse_input(output, [self.file.as_path()])?;
         }
@@ -234,7 +237,7 @@ impl Compile {
     }
 
     /// Compiles the file and prints a JSON object with the result.
-    fn run_json(&self, target: Target) -> Done {
+    fn run_json(&mut self, target: Target) -> Done {
         let mut answer = JsonOutput::new("compile");
         answer.set("target", self.target_text());
         answer.set("emit", self.emit.to_possible_value().map_or(String::new(), |value| value.get_name().to_owned()));
@@ -262,7 +265,7 @@ impl Compile {
     }
 
     /// Compiles the file, and returns its output.
-    fn compile_file(&self, target: Target) -> Result<Product, Failure> {
+    fn compile_file(&mut self, target: Target) -> Result<Product, Failure> {
         let to_ptx = target.form() == KernelFormat::Text;
         let mut options = Options::new(target);
         options.timed = self.time_passes;
@@ -282,7 +285,10 @@ impl Compile {
             let message = format!("there is no step `{unknown}`{meant}; the steps are {}", steps.join(", "));
             return Err(Failure::Call(message));
         }
-        let input = Input::read(&self.file)?;
+        let mut input = Input::read(&self.file)?;
+        if is_cuda(&self.file) {
+            (input, self.kernel) = compile_to_ptx(input, self.kernel.as_deref(), self.sm.version(), &self.cuda)?;
+        }
         let name = input.name.clone();
         if self.contract && !is_ptx(&name) {
             return Err(Failure::Call(format!("--contract is only valid for PTX input, and {name} is not PTX")));

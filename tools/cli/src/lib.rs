@@ -10,6 +10,7 @@ mod check;
 mod compile;
 mod completions;
 mod corpus;
+mod cuda;
 mod disasm;
 mod exec;
 mod explain;

@@ -32,6 +32,7 @@ use halfbyte::report::Report;
 use halfbyte::runtime::ptx::{Step, Trace};
 use halfbyte::runtime::{Kernel, LaunchError, Stats, Translation, Trap};
 use halfbyte::target::Platform;
+use halfbyte_cuda_cpp::is_cuda;
 use halfbyte_testkit::approximate::approximations;
 use halfbyte_testkit::harness::FailureKind;
 use halfbyte_testkit::runlines::Name;
@@ -39,6 +40,7 @@ use serde_json::json;
 
 use self::results::{Out, PrintFormat, results_json, write_results};
 use super::compile::{and_refused, no_kernel, no_kernels, refused};
+use super::cuda::{CudaArgs, compile_to_ptx};
 use super::from_ptx::{mention_uninitialised, note_fusible_sums, read_ptx, warn_of_missing_member_masks};
 use super::io::{Input, refuse_input};
 use super::json_output::JsonOutput;
@@ -67,10 +69,13 @@ use super::{Done, EngineName, Failure, OnArgs, ShapeArgs};
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{}", files()))]
 pub(super) struct Run {
-    /// Kernel file, PTX file (*.ptx), or object file written by compile; - is standard input
+    /// Kernel file, PTX file (*.ptx), CUDA C++ file (*.cu), or object file written by compile; - is standard input
     file: PathBuf,
     /// Kernel; may be omitted if there is only one. Other kernels of a PTX file may be unsupported
-    #[arg(long, value_name = "NAME")]
+    ///
+    /// A kernel in CUDA C++ may have a namespace, template arguments or parameters: of::scale, scale<float>,
+    /// scale(float *).
+    #[arg(long, visible_alias = "entry", value_name = "NAME")]
     kernel: Option<String>,
     #[command(flatten)]
     on: OnArgs,
@@ -138,6 +143,8 @@ pub(super) struct Run {
     #[arg(long)]
     unsigned: bool,
     #[command(flatten)]
+    cuda: CudaArgs,
+    #[command(flatten)]
     limits: LimitArgs,
 }
 
@@ -146,7 +153,8 @@ Examples:
   halfbyte run examples/axpy.hb --target halu --items 2 --arg a=2.0 --arg 'x=[1.0, 3.0]' --arg 'y=[1.0, 0.0]'
   halfbyte run mine.hb --kernel blur --target vp1 --items 4096 --arg x=@in.npy --arg y=zeros(4096) --out y=out.npy
   halfbyte run saxpy.ptx --target ptx --grid 4 --block 256 --arg n=1000 --arg x=@in.bin
-  halfbyte run saxpy.ptx --target ptx --grid 4 --block 256 --arg n=1000 --arg x=@in.bin --trace 300";
+  halfbyte run saxpy.ptx --target ptx --grid 4 --block 256 --arg n=1000 --arg x=@in.bin --trace 300
+  halfbyte run scale.cu --target ptx --entry 'scale<float>' --grid 1 --block 4 --arg a=2.0 --arg 'x=[1.0, 2.0, 3.0, 4.0]'";
 
 /// Note for a kernel with approximate instructions, whose results may differ on a GPU.
 const APPROXIMATE: &str = "note: the kernel has an instruction that GPUs approximate: the result here is correctly rounded, but on a GPU only within the bound of the PTX manual";
@@ -213,12 +221,13 @@ impl Run {
     }
 
     fn engine(&self) -> EngineName {
-        let is_native = is_ptx(&self.file.to_string_lossy()) && self.on.is_text();
+        let is_native = is_ptx(&self.file.to_string_lossy()) || is_cuda(&self.file);
+        let is_native = is_native && self.on.is_text();
         let is_native = is_native && !self.races().is_on() && self.trace.is_none() && !self.cooperative;
         self.engine.unwrap_or(if is_native { EngineName::Jit } else { EngineName::Interp })
     }
 
-    pub(super) fn run(self) -> Done {
+    pub(super) fn run(mut self) -> Done {
         let (on, engine) = (self.on.on()?, self.engine().on_threads(self.threads));
         if on == Platform::Ir && engine != Engine::Interp {
             return Err(Failure::Call(format!(
@@ -248,9 +257,17 @@ impl Run {
         if self.json { within.answer.into_inner().finish(done) } else { done }
     }
 
-    fn run_within(&self, within: &LaunchContext<'_>) -> Done {
+    fn run_within(&mut self, within: &LaunchContext<'_>) -> Done {
+        let mut input = Input::read_at_most(&self.file, within.watchdog.limits().text_bytes)?;
+        if is_cuda(&self.file) {
+            (input, self.kernel) = compile_to_ptx(input, self.kernel.as_deref(), self.on.sm.version(), &self.cuda)?;
+        }
+        self.run_input(&input, within)
+    }
+
+    /// Runs a kernel of the input, which is PTX if the file is CUDA C++.
+    fn run_input(&self, input: &Input, within: &LaunchContext<'_>) -> Done {
         let (on, engine) = (self.on.on()?, self.engine().on_threads(self.threads));
-        let input = Input::read_at_most(&self.file, within.watchdog.limits().text_bytes)?;
         let imported = import_ptx::Options { contract: self.contract, ..self.shape.imported(&input.name)? };
         let (shape, items) = self.launched(&input.name)?;
         trace::check(self.trace, on, is_ptx(&input.name) && self.on.is_text(), items)?;
@@ -270,7 +287,7 @@ impl Run {
             return Err(Failure::Call(message.into()));
         }
         if is_direct {
-            return self.run_text(&input, shape, engine, within);
+            return self.run_text(input, shape, engine, within);
         }
         if input.bytes.starts_with(b"\x7fELF") {
             let Platform::Words(target) = on else {

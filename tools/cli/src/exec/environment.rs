@@ -16,14 +16,24 @@ const LIBRARY: &str = "libcuda.so.1";
 /// `exec`.
 const FOLDER: &str = "halfbyte-cuda";
 
-/// Variables with the cache folders of frameworks, and the names of these folders.
-const CACHES: [(&str, &str); 5] = [
+/// Variable with the folder of the driver library.
+const DRIVER: &str = "HALFBYTE_DRIVER";
+
+/// Other file names of the libraries, by which some programs load them.
+const OTHER_NAMES: [(&str, &str); 2] = [("libcuda.so", LIBRARY), ("libnvJitLink.so.12", LINKER)];
+
+/// Variables with the cache folders of frameworks, and the names of these folders. XDG_CACHE_HOME stays as it is, because
+/// it also has downloads, such as models.
+const CACHES: [(&str, &str); 4] = [
     ("PYCUDA_CACHE_DIR", "pycuda"),
     ("CUPY_CACHE_DIR", "cupy"),
     ("NUMBA_CACHE_DIR", "numba"),
     ("TRITON_CACHE_DIR", "triton"),
-    ("XDG_CACHE_HOME", "cache"),
 ];
+
+/// Python file in the folder of the driver library that loads the plug-ins for frameworks. Python imports a module of
+/// this name when it starts.
+const PLUG_INS: &str = "python/sitecustomize.py";
 
 /// Headers by which a folder of CUDA headers is recognised. NVRTC needs the first one.
 const HEADERS: [&str; 2] = ["cuda_fp16.h", "cuda.h"];
@@ -43,12 +53,16 @@ const DEFAULT_PATH: &str = "/usr/bin:/bin";
 /// An environment variable.
 type Variable = (&'static str, OsString);
 
-/// Returns the folder of the driver library: the given folder, or the first folder near this program that has the
-/// library.
+/// Returns the folder of the driver library: the given folder, that of the variable, or the first folder near this
+/// program that has the library.
 pub(super) fn driver_folder(given: Option<&Path>) -> Result<PathBuf, Failure> {
     if let Some(folder) = given {
         let missing = || Failure::Call(format!("--library {}: the folder has no {LIBRARY}", folder.display()));
         return with_library(folder).ok_or_else(missing);
+    }
+    if let Some(folder) = variable(DRIVER).filter(|folder| !folder.is_empty()).map(PathBuf::from) {
+        let missing = || Failure::Call(format!("{DRIVER}={}: the folder has no {LIBRARY}", folder.display()));
+        return with_library(&folder).ok_or_else(missing);
     }
     let unknown = |error: io::Error| Failure::Call(format!("cannot find the folder of this program: {error}"));
     let program = env::current_exe().map_err(unknown)?;
@@ -68,15 +82,48 @@ fn with_library(folder: &Path) -> Option<PathBuf> {
     folder.canonicalize().ok().filter(|folder| folder.join(LIBRARY).is_file())
 }
 
-/// Returns the variables by which a program finds the driver library, the stand-ins for tools, and the libraries and
-/// headers of wheels.
-pub(super) fn search_paths(driver: &Path, wheels: &[PathBuf]) -> Result<Vec<Variable>, Failure> {
+/// Creates a folder below a folder with links to the libraries, which have the other names of the libraries. Returns the
+/// new folder, or `None` if the folder of the driver library has all names. A Python wheel cannot contain links.
+pub(super) fn other_names(driver: &Path, folder: &Path) -> io::Result<Option<PathBuf>> {
+    let is_missing = |(name, library): &(&str, &str)| !driver.join(name).exists() && driver.join(library).is_file();
+    let mut missing = OTHER_NAMES.into_iter().filter(is_missing).peekable();
+    if missing.peek().is_none() {
+        return Ok(None);
+    }
+    let links = folder.join("lib");
+    create_dir(&links)?;
+    for (name, library) in missing {
+        link(&driver.join(library), &links.join(name))?;
+    }
+    Ok(Some(links))
+}
+
+/// Creates a symbolic link to a file.
+#[cfg(unix)]
+fn link(file: &Path, link: &Path) -> io::Result<()> {
+    std::os::unix::fs::symlink(file, link)
+}
+
+/// Creates another name of a file.
+#[cfg(not(unix))]
+fn link(file: &Path, link: &Path) -> io::Result<()> {
+    std::fs::hard_link(file, link)
+}
+
+/// Returns the variables by which a program finds the driver library, the stand-ins for tools, the plug-ins for Python,
+/// and the libraries and headers of wheels. `names` is the folder with other names of the libraries, if any.
+pub(super) fn search_paths(
+    driver: &Path,
+    names: Option<PathBuf>,
+    wheels: &[PathBuf],
+) -> Result<Vec<Variable>, Failure> {
     const LIBRARIES: &str = "LD_LIBRARY_PATH";
     let inherited = env::var_os(LIBRARIES).unwrap_or_default();
     let inherited = env::split_paths(&inherited).filter(|folder| !folder.as_os_str().is_empty());
-    let folders = once(driver.to_owned()).chain(folders_of(wheels, "lib")).chain(inherited);
-    let mut variables = vec![(LIBRARIES, joined(LIBRARIES, folders)?)];
+    let folders = once(driver.to_owned()).chain(names).chain(folders_of(wheels, "lib")).chain(inherited);
+    let mut variables = vec![(LIBRARIES, joined(LIBRARIES, folders)?), (DRIVER, driver.as_os_str().to_owned())];
     variables.extend(tools(driver, wheels, variable)?);
+    variables.extend(plug_ins(driver, variable)?);
     variables.extend(linker(driver, wheels, variable));
     if let Some(headers) = with_headers(wheels) {
         let is_unset = |name: &&str| env::var_os(name).is_none_or(|value| value.is_empty());
@@ -126,6 +173,21 @@ fn tools(
     Ok(variables)
 }
 
+/// Returns the variable by which Python finds the plug-ins for frameworks, if they are in the folder of the driver
+/// library. `inherited` returns a variable of this process.
+fn plug_ins(driver: &Path, inherited: impl Fn(&str) -> Option<OsString>) -> Result<Option<Variable>, Failure> {
+    const MODULES: &str = "PYTHONPATH";
+    let file = driver.join(PLUG_INS);
+    let Some(folder) = file.parent().filter(|_| file.is_file()) else { return Ok(None) };
+    let mut path = joined(MODULES, once(folder.to_owned()))?;
+    // Python reads an empty folder in the value as the current folder, so the value stays as it is.
+    if let Some(inherited) = inherited(MODULES).filter(|path| !path.is_empty()) {
+        path.push(":");
+        path.push(inherited);
+    }
+    Ok(Some((MODULES, path)))
+}
+
 /// Returns the variables by which a program uses the stand-in for nvJitLink in place of NVIDIA's library. There are
 /// none if the stand-in or NVIDIA's library is missing. `inherited` returns a variable of this process.
 fn linker(driver: &Path, wheels: &[PathBuf], inherited: impl Fn(&str) -> Option<OsString>) -> Vec<Variable> {
@@ -170,8 +232,11 @@ fn with_headers(wheels: &[PathBuf]) -> Option<&PathBuf> {
 /// Creates cache folders below a folder, and returns their variables. A framework would otherwise take a compiled
 /// kernel from its cache, and this kernel may be machine code of a GPU.
 pub(super) fn caches(folder: &Path) -> io::Result<Vec<Variable>> {
-    // The cache of tinygrad is a file.
-    let mut variables = vec![("CACHEDB", folder.join("tinygrad.db").into_os_string())];
+    // The cache of tinygrad is a file. The Python package creates cache folders of its own without the other variable.
+    let mut variables = vec![
+        ("CACHEDB", folder.join("tinygrad.db").into_os_string()),
+        ("HALFBYTE_OWN_CACHES", folder.as_os_str().to_owned()),
+    ];
     for (variable, name) in CACHES {
         let path = folder.join(name);
         // PyCUDA does not create its folder.
@@ -263,10 +328,56 @@ mod tests {
     }
 
     #[test]
+    #[cfg(unix)]
+    fn plug_ins_are_first_among_python_modules() {
+        let folder = tempfile::tempdir().unwrap();
+        let driver = folder.path();
+        let set = |inherited: Option<&str>| {
+            let variable = plug_ins(driver, |_| Some(inherited?.into())).ok().unwrap();
+            variable.map(|(name, value)| (name, value.into_string().unwrap()))
+        };
+        assert_eq!(set(Some("/a")), None);
+        create_dir_all(driver.join("python")).unwrap();
+        write(driver.join(PLUG_INS), "").unwrap();
+        let own = driver.join("python").display().to_string();
+        for (inherited, expected) in
+            [(None, own.clone()), (Some(""), own.clone()), (Some("/a::/b"), format!("{own}:/a::/b"))]
+        {
+            assert_eq!(set(inherited), Some(("PYTHONPATH", expected)));
+        }
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn missing_names_of_the_libraries_become_links() {
+        let folder = tempfile::tempdir().unwrap();
+        let driver = folder.path().join("driver");
+        create_dir_all(&driver).unwrap();
+        let names = || {
+            let temporary = tempfile::tempdir_in(folder.path()).unwrap();
+            let links = other_names(&driver, temporary.path()).unwrap()?;
+            let mut names: Vec<_> = read_dir(links).unwrap().map(|link| link.unwrap()).collect();
+            names.sort_by_key(std::fs::DirEntry::file_name);
+            let read = |link: &std::fs::DirEntry| (link.file_name(), std::fs::read_link(link.path()).unwrap());
+            Some(names.iter().map(read).collect::<Vec<_>>())
+        };
+        write(driver.join(LIBRARY), "").unwrap();
+        let cuda = (OsString::from("libcuda.so"), driver.join(LIBRARY));
+        assert_eq!(names(), Some(vec![cuda.clone()]));
+        write(driver.join(LINKER), "").unwrap();
+        let linker = (OsString::from("libnvJitLink.so.12"), driver.join(LINKER));
+        assert_eq!(names(), Some(vec![cuda, linker.clone()]));
+        write(driver.join("libcuda.so"), "").unwrap();
+        assert_eq!(names(), Some(vec![linker]));
+        write(driver.join("libnvJitLink.so.12"), "").unwrap();
+        assert_eq!(names(), None);
+    }
+
+    #[test]
     fn cache_folders_exist() {
         let folder = tempfile::tempdir().unwrap();
         let variables = caches(folder.path()).unwrap();
-        assert_eq!(variables.len(), CACHES.len() + 1);
+        assert_eq!(variables.len(), CACHES.len() + 2);
         assert!(variables.iter().all(|(name, path)| *name == "CACHEDB" || Path::new(path).is_dir()));
     }
 }

@@ -1,9 +1,9 @@
 //! `halfbyte exec`
 
 mod environment;
+mod forwarding;
 mod python;
 mod report;
-mod temporary_folder;
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{OpenOptions, create_dir, metadata};
@@ -15,8 +15,8 @@ use std::process::{Command, ExitStatus};
 use clap::ValueHint;
 use halfbyte::Sm;
 
+use forwarding::Forwarding;
 use report::Report;
-use temporary_folder::TemporaryFolder;
 
 use super::io::{to_stdout, unwritable, write};
 use super::output::say;
@@ -31,10 +31,13 @@ use super::{Done, Failure, complain, interrupt, limits};
 /// The program also finds the libraries and headers of NVIDIA's wheels in its Python environment, such as NVRTC. Its
 /// frameworks get empty cache folders, so that they use no kernels that were compiled for a GPU.
 ///
+/// If a Python program imports Triton, the plug-in of the package `halfbyte` launches the kernels.
+///
 /// At the end, a summary on standard error lists the errors and warnings of all processes of the program.
 ///
 /// The exit code is that of the program. If the program succeeds but a kernel had an error, the exit code is 1.
-/// Warnings do not change the exit code. After a signal, it is 128 plus the number of the signal.
+/// Warnings do not change the exit code. After a signal, it is 128 plus the number of the signal. SIGTERM and SIGHUP are
+/// forwarded to the program.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES, override_usage = "halfbyte exec [OPTIONS] -- PROGRAM [ARGS]...")]
 pub(super) struct Exec {
@@ -70,6 +73,8 @@ pub(super) struct Exec {
     #[arg(long, value_name = "N", default_value_t = 1)]
     error_exitcode: u8,
     /// Folder of the driver library, libcuda.so.1
+    ///
+    /// The default is the folder in the variable HALFBYTE_DRIVER, or else a folder near this program.
     #[arg(long, value_name = "DIR")]
     library: Option<PathBuf>,
     /// Program and its arguments
@@ -98,17 +103,18 @@ impl Exec {
             check_writable(path)?;
         }
         let failed = |error: io::Error| Failure::Call(format!("cannot create a temporary folder: {error}"));
-        let folder = TemporaryFolder::new().map_err(failed)?;
+        let folder = tempfile::tempdir().map_err(failed)?;
         let reports = folder.path().join("reports");
         create_dir(&reports).map_err(failed)?;
-        let status = Command::new(program)
+        let names = environment::other_names(&driver, folder.path()).map_err(failed)?;
+        let mut command = Command::new(program);
+        command
             .args(args)
-            .envs(environment::search_paths(&driver, &python::wheels(program))?)
+            .envs(environment::search_paths(&driver, names, &python::wheels(program))?)
             .envs(environment::caches(folder.path()).map_err(failed)?)
             .envs(self.settings())
-            .env("HALFBYTE_REPORT_DIR", &reports)
-            .status()
-            .map_err(|error| cannot_start(program, &error))?;
+            .env("HALFBYTE_REPORT_DIR", &reports);
+        let status = run_to_end(&mut command).map_err(|error| cannot_start(program, &error))?;
         let report = Report::read(&reports);
         drop(folder);
         report.print();
@@ -158,6 +164,14 @@ impl Exec {
         }
         Err(Failure::Program(code))
     }
+}
+
+/// Runs a program, and forwards the signals that end it.
+fn run_to_end(command: &mut Command) -> io::Result<ExitStatus> {
+    let forwarding = Forwarding::start();
+    let mut program = command.spawn()?;
+    forwarding.send_to(&program);
+    program.wait()
 }
 
 /// Fails if the report file cannot be written, before the program runs.

@@ -1,5 +1,5 @@
-//! The reports of the driver library: one file per process of a program, which the library writes when the process
-//! exits and after each error.
+//! The reports of the driver library and of the Python plug-ins: at most one file of each per process of a program, which
+//! they write when the process exits and after each error.
 
 use std::collections::BTreeSet;
 use std::fs::{read, read_dir};
@@ -66,13 +66,19 @@ impl Report {
         let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| is_report(path)).collect();
         files.sort();
         let mut merged = Report::default();
+        let mut processes = BTreeSet::new();
         for file in files {
             let text = read(&file).map_err(|error| error.to_string());
             match text.and_then(|text| serde_json::from_slice(&text).map_err(|error| error.to_string())) {
-                Ok(report) => merged.add(report),
+                Ok(report) => {
+                    merged.add(report);
+                    processes.insert(process_of(&file));
+                }
                 Err(error) => say(&format!("warning: the report of {} is ignored: {error}", process_of(&file))),
             }
         }
+        // The driver library and the plug-ins of one process write a file each.
+        merged.processes = processes.len() as u64;
         merged
     }
 
@@ -205,10 +211,12 @@ fn is_report(path: &Path) -> bool {
     name.is_some_and(|name| name.starts_with("report-") && name.ends_with(".json"))
 }
 
-/// Returns the name of the process that wrote a report.
+/// Returns the name of the process that wrote a report, `report-PROCESS.json` of the driver library or
+/// `report-PROCESS-python.json` of the plug-ins.
 fn process_of(file: &Path) -> String {
     let stem = file.file_stem().and_then(|stem| stem.to_str());
-    let number = stem.and_then(|stem| stem.strip_prefix("report-"));
+    let rest = stem.and_then(|stem| stem.strip_prefix("report-"));
+    let number = rest.and_then(|rest| rest.split('-').next());
     number.map_or("a process".to_owned(), |number| format!("process {number}"))
 }
 
