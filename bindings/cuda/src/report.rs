@@ -1,7 +1,10 @@
 //! Reports of launches: messages on standard error, and a file for `halfbyte exec`.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::ffi::c_char;
 use std::io::Write as _;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
@@ -15,6 +18,7 @@ use halfbyte::{FailureKind, Report};
 use serde::Serialize;
 
 use crate::function::Function;
+use crate::kernel_name::readable;
 use crate::memory;
 use crate::status::Status;
 
@@ -33,14 +37,60 @@ static FILE: LazyLock<Option<PathBuf>> = LazyLock::new(|| {
 static LAUNCHES: AtomicU64 = AtomicU64::new(0);
 
 /// What has happened besides launches that succeeded.
-static FOUND: Mutex<Found> =
-    Mutex::new(Found { kernels: Vec::new(), errors: BTreeMap::new(), warnings: BTreeMap::new() });
+static FOUND: Mutex<Found> = Mutex::new(Found::new());
 
 struct Found {
     /// The names of the launched kernels.
     kernels: Vec<String>,
     errors: BTreeMap<Key, Finding>,
     warnings: BTreeMap<Key, Finding>,
+    /// The errors that no caller of [`halfbyte_take_findings`] has taken, in the order of their first occurrence.
+    untaken: Vec<(Key, Finding)>,
+}
+
+impl Found {
+    const fn new() -> Found {
+        Found { kernels: Vec::new(), errors: BTreeMap::new(), warnings: BTreeMap::new(), untaken: Vec::new() }
+    }
+
+    /// Returns the contents of a report, with a number of launches.
+    fn contents(&self, launches: u64) -> Contents<'_> {
+        let (errors, warnings) = (self.errors.values().collect(), self.warnings.values().collect());
+        Contents { launches, kernels: &self.kernels, errors, warnings }
+    }
+
+    /// Adds an error or a warning. Returns `true` if it is the first one with its key.
+    fn add(&mut self, is_error: bool, key: Key, finding: Finding) -> bool {
+        if is_error {
+            match self.untaken.iter_mut().find(|(of, _)| *of == key) {
+                Some((_, earlier)) => earlier.count += 1,
+                None => self.untaken.push((key.clone(), finding.clone())),
+            }
+        }
+        let list = if is_error { &mut self.errors } else { &mut self.warnings };
+        match list.entry(key) {
+            Entry::Occupied(mut earlier) => {
+                earlier.get_mut().count += 1;
+                false
+            }
+            Entry::Vacant(place) => {
+                place.insert(finding);
+                true
+            }
+        }
+    }
+
+    /// Returns the untaken errors as a JSON array of at most `most` bytes, and marks them as taken. If the array is
+    /// longer, returns its length.
+    fn take(&mut self, most: usize) -> Result<Vec<u8>, usize> {
+        let findings: Vec<&Finding> = self.untaken.iter().map(|(_, finding)| finding).collect();
+        let text = serde_json::to_vec(&findings).unwrap_or_default();
+        if text.len() > most {
+            return Err(text.len());
+        }
+        self.untaken.clear();
+        Ok(text)
+    }
 }
 
 /// The properties in which equal findings agree: kernel, kind of the failure, and line of the PTX text.
@@ -73,19 +123,68 @@ fn found() -> MutexGuard<'static, Found> {
 
 extern "C" fn write_at_exit() {
     // A panic must not unwind into the C library.
-    let _ = std::panic::catch_unwind(|| write(&found()));
+    let _ = catch_unwind(|| write(&found()));
+}
+
+/// Copies a text to the buffer of a caller if the buffer has room for it. Returns the length of the text.
+///
+/// # Safety
+/// `buffer` is null, or valid for writes of `bytes` bytes.
+unsafe fn copy(text: &[u8], buffer: *mut c_char, bytes: usize) -> usize {
+    if !buffer.is_null() && text.len() <= bytes {
+        // SAFETY: the buffer is valid for writes of the length of the text by contract. The text is memory of this
+        // library, so that the two do not overlap.
+        unsafe { buffer.cast::<u8>().copy_from_nonoverlapping(text.as_ptr(), text.len()) };
+    }
+    text.len()
+}
+
+/// Copies the errors since the previous call to a buffer, as a JSON array in UTF-8 without a zero byte at its end.
+/// The entries are those of `errors` in the report file.
+///
+/// Returns the number of bytes of the array. If it is larger than `bytes`, or if the buffer is null, the call copies
+/// nothing, and the next call has the same errors.
+///
+/// This function is for the Python package of halfbyte. It is no part of the driver interface.
+///
+/// # Safety
+/// `buffer` is null, or valid for writes of `bytes` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn halfbyte_take_findings(buffer: *mut c_char, bytes: usize) -> usize {
+    let most = if buffer.is_null() { 0 } else { bytes };
+    let body = || match found().take(most) {
+        // SAFETY: the caller upholds this function's contract.
+        Ok(text) => unsafe { copy(&text, buffer, bytes) },
+        Err(length) => length,
+    };
+    catch_unwind(AssertUnwindSafe(body)).unwrap_or(0)
+}
+
+/// Copies the report of this process to a buffer, as a JSON object in UTF-8 without a zero byte at its end. The object
+/// is that of the report file.
+///
+/// Returns the number of bytes of the object. If it is larger than `bytes`, or if the buffer is null, the call copies
+/// nothing.
+///
+/// This function is for the Python package of halfbyte. It is no part of the driver interface.
+///
+/// # Safety
+/// `buffer` is null, or valid for writes of `bytes` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn halfbyte_report(buffer: *mut c_char, bytes: usize) -> usize {
+    let body = || {
+        let text = serde_json::to_vec(&found().contents(LAUNCHES.load(Ordering::Relaxed))).unwrap_or_default();
+        // SAFETY: the caller upholds this function's contract.
+        unsafe { copy(&text, buffer, bytes) }
+    };
+    catch_unwind(AssertUnwindSafe(body)).unwrap_or(0)
 }
 
 /// Writes the report file. An error is ignored, because the program cannot handle it.
 fn write(found: &Found) {
     let Some(file) = &*FILE else { return };
-    let contents = Contents {
-        launches: LAUNCHES.load(Ordering::Relaxed),
-        kernels: &found.kernels,
-        errors: found.errors.values().collect(),
-        warnings: found.warnings.values().collect(),
-    };
     let unfinished = file.with_extension("json-unfinished");
+    let contents = found.contents(LAUNCHES.load(Ordering::Relaxed));
     let written = serde_json::to_vec(&contents).map_err(std::io::Error::from);
     let _ =
         written.and_then(|text| std::fs::write(&unfinished, text)).and_then(|()| std::fs::rename(&unfinished, file));
@@ -119,14 +218,10 @@ pub fn flush() {
 /// Records a finding, and shows it if it is the first failure of its kind at its line.
 fn record(is_error: bool, failure: &'static str, finding: Finding) {
     let mut found = found();
-    let list = if is_error { &mut found.errors } else { &mut found.warnings };
     let key = (finding.kernel.clone(), failure, finding.line);
-    match list.get_mut(&key) {
-        Some(earlier) => earlier.count += 1,
-        None => {
-            show(&finding.display);
-            list.insert(key, finding);
-        }
+    let display = finding.display.clone();
+    if found.add(is_error, key, finding) {
+        show(&display);
     }
     if is_error {
         write(&found);
@@ -149,9 +244,18 @@ fn finding(
     let origin = trap.and_then(|trap| module.read.source_of(trap.loc));
     let source = origin.as_ref().and_then(|origin| origin.0.first());
     let (file, line) = source.map_or((module.file.clone(), line), |(file, loc)| ((*file).to_owned(), loc.line));
-    let message = diagnostic.to_string();
+    let message = with_readable_name(function, diagnostic.to_string());
     let display = report(module.file.clone(), module.text.clone(), vec![diagnostic]).to_string();
+    let display = with_readable_name(function, display);
     Finding { kind, kernel: function.name().to_owned(), message, display, file, line, count: 1 }
+}
+
+/// Replaces the encoded name of a kernel in a text.
+fn with_readable_name(function: &Function, text: String) -> String {
+    match readable(function.name()) {
+        name if name == function.name() => text,
+        name => text.replace(function.name(), name),
+    }
 }
 
 /// Records a failed launch, and returns the status that later calls give.
@@ -208,4 +312,60 @@ pub fn unsupported(kernel: &str, report: &Report) {
     let message = report.diagnostics().first().map(ToString::to_string).unwrap_or_default();
     let (kernel, file, display) = (kernel.to_owned(), report.file().to_owned(), report.to_string());
     record(true, "unsupported", Finding { kind: "unsupported", kernel, message, display, file, line: 0, count: 1 });
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    /// Returns a finding about a kernel at a line of the PTX text, with its key.
+    fn of(kernel: &str, line: u32) -> (Key, Finding) {
+        let (message, display, file) = (format!("in {kernel}"), String::new(), "k.cu".to_owned());
+        let finding = Finding { kind: "trap", kernel: kernel.to_owned(), message, display, file, line, count: 1 };
+        ((kernel.to_owned(), "misaligned", line), finding)
+    }
+
+    /// Takes the errors, and returns the kernel, the line and the count of each.
+    fn taken(found: &mut Found) -> Vec<String> {
+        let errors: Vec<serde_json::Value> = serde_json::from_slice(&found.take(usize::MAX).unwrap()).unwrap();
+        let text = |error: &serde_json::Value| {
+            let kernel = error["kernel"].as_str().unwrap();
+            format!("{kernel}:{} {}", error["line"], error["count"])
+        };
+        errors.iter().map(text).collect()
+    }
+
+    #[test]
+    fn errors_are_taken_once_and_in_order() {
+        let mut found = Found::new();
+        assert_eq!(found.take(2), Ok(b"[]".to_vec()));
+        for (kernel, line, is_first) in [("z", 3, true), ("a", 7, true), ("z", 3, false), ("z", 4, true)] {
+            let (key, finding) = of(kernel, line);
+            assert_eq!(found.add(true, key, finding), is_first, "{kernel} {line}");
+        }
+        let (key, finding) = of("warned", 1);
+        assert!(found.add(false, key, finding));
+        // A buffer that is too small takes nothing.
+        let length = found.take(2).unwrap_err();
+        assert_eq!(found.take(length - 1), Err(length));
+        assert_eq!(taken(&mut found), ["z:3 2", "a:7 1", "z:4 1"]);
+        assert!(taken(&mut found).is_empty());
+        // A later occurrence is taken again, with its own count. It is no new error of the report.
+        let (key, finding) = of("z", 3);
+        assert!(!found.add(true, key, finding));
+        assert_eq!(taken(&mut found), ["z:3 1"]);
+        let report = serde_json::to_value(found.contents(9)).unwrap();
+        assert_eq!((&report["launches"], &report["errors"][1]["count"]), (&9.into(), &3.into()));
+        assert_eq!(report["warnings"][0]["kernel"], "warned");
+    }
+
+    #[test]
+    fn texts_are_copied_to_buffers_that_have_room() {
+        let mut buffer = [0_u8; 4];
+        let to: *mut c_char = buffer.as_mut_ptr().cast();
+        // SAFETY: the buffer has 4 bytes, and null is valid.
+        let lengths = unsafe { [copy(b"12345", to, 4), copy(b"12", std::ptr::null_mut(), 4), copy(b"123", to, 3)] };
+        assert_eq!((lengths, buffer), ([5, 2, 3], *b"123\0"));
+    }
 }

@@ -264,6 +264,13 @@ fn variables_change_the_treatment_of_errors() {
 
 #[test]
 #[ignore = "it builds the library; bindings/cuda/ci runs it"]
+fn errors_are_given_to_the_python_package() {
+    let Some(findings) = Program::new("findings") else { return };
+    findings.run(&[], &[("HALFBYTE_KEEP_GOING", "1")]).reports(&[("@store, item 0:", 1), ("@trapping, item 0:", 1)]);
+}
+
+#[test]
+#[ignore = "it builds the library; bindings/cuda/ci runs it"]
 fn races_are_found_on_request() {
     let Some(races) = Program::new("races") else { return };
     assert_eq!(races.run(&["off"], &[]).err, "");
