@@ -1,39 +1,93 @@
-"""Kernels in CUDA C++, which NVRTC compiles to PTX, executed directly.
+"""Kernels in CUDA C++, which NVRTC, nvcc or clang compiles to PTX, executed directly.
 
-NVRTC is loaded at its first use. Errors state the source line from the compiler's `.loc` directives.
+The extension module finds the compiler and the CUDA headers in the folders of `sys.path`, and keeps compiled kernels in a cache on disk.
+Errors state the source line from the compiler's `.loc` directives.
 """
 
 from __future__ import annotations
 
-import ctypes
-import glob
+import linecache
 import os
 import re
 import sys
-from typing import Any, List, Optional, Sequence
+from types import FrameType
+from typing import List, Literal, Optional, Sequence, Tuple, Union
 
-from ._compilers import Sm, missing, only_kernel
-from ._halfbyte import Kernel, parse_ptx, sm_number
+from ._compilers import Sm, only_kernel
+from ._halfbyte import Kernel, Module, compile_cuda, parse_ptx, sm_number
 
 __all__ = ["cuda"]
 
+Compiler = Literal["nvrtc", "nvcc", "clang"]
+
+#: File name of a source text that is in no file.
+_NO_FILE = "<cuda>"
+
 
 def cuda(
-    source: str, entry: Optional[str] = None, *, sm: Sm = 80, options: Sequence[str] = (), file: str = "<cuda>"
+    source: str,
+    entry: Optional[str] = None,
+    *,
+    sm: Sm = 80,
+    options: Sequence[str] = (),
+    file: Optional[str] = None,
+    compiler: Optional[Compiler] = None,
+    include: Sequence[Union[str, "os.PathLike[str]"]] = (),
 ) -> Kernel:
-    """Compiles a CUDA C++ kernel with NVRTC. The kernel is called with `grid=` and `block=`, and arguments by position or name.
+    """Compiles a CUDA C++ kernel. The kernel is called with `grid=` and `block=`, and arguments by position or name.
 
-    `entry` is the kernel's name, plain or as mangled by NVRTC. It may be omitted if there is only one kernel. `options` are NVRTC's.
+    `entry` is the kernel's name: plain, with a namespace, with template arguments, with parameters, or mangled. Examples are `scale`,
+    `of::scale`, `scale<float>`, `scale(float *)` and `_Z5scalePf`. It may be omitted if there is only one kernel.
+
+    `compiler` is `"nvrtc"`, `"nvcc"` or `"clang"`; the default is the first one that is installed. `options` are those of the compiler,
+    and `include` has folders with headers. The CUDA headers need no folder. `file` is the file name in messages. The default is the
+    Python file of the caller, with its line numbers, if the text is a literal there.
+
+    Variables in `__constant__` and `__device__` memory can be written before a launch: `kernel.variables["c"] = np.float32([1, 2])`.
     Argument names are those of the source or of the PTX. Raises `ParseError` with the log if the compilation fails.
     """
-    ptx = _nvrtc().compile(source, file, [f"--gpu-architecture=compute_{sm_number(sm)}", "-lineinfo", *options])
-    module = parse_ptx(ptx, file)
+    place = _place(source, sys._getframe(1)) if file is None else (file, 1)
+    expressions = [entry] if entry is not None and _is_expression(entry) else []
+    folders = [folder for folder in sys.path if folder]
+    included = [os.fspath(folder) for folder in include]
+    ptx, lowered = compile_cuda(source, *place, sm_number(sm), list(options), expressions, included, folders, compiler)
+    if ".entry" not in ptx:
+        hint = "; give the template arguments in entry, such as entry='scale<float>'" if "template" in source else ""
+        raise ValueError(f"{place[0]} has no kernel{hint}")
+    module = parse_ptx(ptx, place[0] if place[0] == _NO_FILE else f"{place[0]}.ptx")
     if entry is None:
         if len(module) != 1:
             raise ValueError(f"there are several kernels; give entry, one of {', '.join(module)}")
         return _named_as_in(source, only_kernel(module))
-    found = [name for name in module if name == entry or _unmangled(name) == entry]
-    return _named_as_in(source, module[found[0] if len(found) == 1 else entry])
+    return _named_as_in(source, _kernel(module, lowered.get(entry, entry), source))
+
+
+def _kernel(module: Module, entry: str, source: str) -> Kernel:
+    """Returns the kernel with a mangled or plain name."""
+    all = [*module, *module.refused]
+    found = [entry] if entry in all else [name for name in all if _unmangled(name) == entry]
+    if len(found) > 1:
+        names = ", ".join(found)
+        raise ValueError(f"there are several kernels {entry}; give entry with parameters, such as '{entry}(float *)', or one of {names}")
+    if not found and re.search(rf"\btemplate\b[^;{{}}]*\b{re.escape(entry.rpartition('::')[2])}\s*\(", source):
+        raise KeyError(f"{entry} is a template; give its arguments, such as entry='{entry}<float>'")
+    return module[found[0] if found else entry]
+
+
+def _is_expression(entry: str) -> bool:
+    """Returns `True` if only the compiler can find the kernel: a template instance, or a name with parameters."""
+    return any(sign in entry for sign in "<(& ")
+
+
+def _place(source: str, frame: Optional[FrameType]) -> Tuple[str, int]:
+    """Returns the file and the line in which a source text begins, if it is a literal in the file of the caller."""
+    if frame is not None and "__global__" in source:
+        file = frame.f_code.co_filename
+        text = "".join(linecache.getlines(file, frame.f_globals))
+        at = text.find(source)
+        if at >= 0:
+            return (os.path.abspath(file) if os.path.exists(file) else file), text.count("\n", 0, at) + 1
+    return _NO_FILE, 1
 
 
 def _named_as_in(source: str, kernel: Kernel) -> Kernel:
@@ -94,64 +148,3 @@ def _parameter_name(param: str) -> str:
     name = re.search(r"[\w>*&\s]\b([A-Za-z_]\w*)\s*(?:\[[^\]]*\]\s*)*$", param.partition("=")[0])
     is_named = name and re.search(r"\w", param[: name.start(1)]) and name[1] not in _TYPE_WORDS
     return name[1] if name and is_named else ""
-
-
-class _Nvrtc:
-    """Access to the NVRTC library through its C interface."""
-
-    def __init__(self, library: ctypes.CDLL) -> None:
-        self.library = library
-
-    def compile(self, source: str, file: str, options: Sequence[str]) -> str:
-        from ._errors import ParseError
-
-        program = ctypes.c_void_p()
-        self._call("CreateProgram", ctypes.byref(program), source.encode(), file.encode(), 0, None, None)
-        try:
-            given = (ctypes.c_char_p * len(options))(*(option.encode() for option in options))
-            if self.library.nvrtcCompileProgram(program, len(options), given) != 0:
-                log = self._text("ProgramLog", program)
-                raise ParseError(log.strip() or "NVRTC rejected the source text", file=file, line=_line_of(log, file))
-            return self._text("PTX", program)
-        finally:
-            self.library.nvrtcDestroyProgram(ctypes.byref(program))
-
-    def _text(self, what: str, program: ctypes.c_void_p) -> str:
-        size = ctypes.c_size_t()
-        self._call(f"Get{what}Size", program, ctypes.byref(size))
-        text = ctypes.create_string_buffer(size.value)
-        self._call(f"Get{what}", program, text)
-        return text.value.decode(errors="replace")
-
-    def _call(self, name: str, *args: Any) -> None:
-        code = getattr(self.library, f"nvrtc{name}")(*args)
-        if code != 0:
-            raise RuntimeError(f"nvrtc{name} fails with code {code}")
-
-
-def _line_of(log: str, file: str) -> int:
-    """Returns the line number of the first error in a log of NVRTC, such as 3 for `<cuda>(3): error: ...`."""
-    _, found, rest = log.partition(f"{file}(")
-    digits = rest.partition(")")[0] if found else ""
-    return int(digits) if digits.isdigit() else 1
-
-
-_loaded: List[_Nvrtc] = []
-
-
-def _nvrtc() -> _Nvrtc:
-    """Loads NVRTC from its Python package, or from the system."""
-    if _loaded:
-        return _loaded[0]
-    wheels = [os.path.join(folder, "nvidia", "*", "lib", "libnvrtc.so.*") for folder in sys.path]
-    names = sorted({name for pattern in wheels for name in glob.glob(pattern) if "builtins" not in name and ".alt." not in name})
-    error: BaseException = OSError("no libnvrtc.so is found")
-    for name in [*reversed(names), "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"]:
-        try:
-            for builtins in glob.glob(os.path.join(os.path.dirname(name) or ".", "libnvrtc-builtins.so.*")) if "/" in name else []:
-                ctypes.CDLL(builtins, mode=ctypes.RTLD_GLOBAL)
-            _loaded.append(_Nvrtc(ctypes.CDLL(name)))
-            return _loaded[0]
-        except OSError as wrong:
-            error = wrong
-    raise missing("NVRTC", "nvidia-cuda-nvrtc", error)

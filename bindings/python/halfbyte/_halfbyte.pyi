@@ -1,6 +1,6 @@
 """Extension module."""
 
-from typing import Any, Dict, Iterator, KeysView, List, Literal, Mapping, Optional, Sequence, Tuple, TypeVar, Union, ValuesView, ItemsView, final
+from typing import Any, Callable, Dict, Iterator, KeysView, List, Literal, Mapping, Optional, Sequence, Tuple, TypeVar, Union, ValuesView, ItemsView, final
 
 from ._html import View
 
@@ -34,6 +34,8 @@ class Kernel:
     def name(self) -> str: ...
     @property
     def params(self) -> List[Param]: ...
+    @property
+    def variables(self) -> Variables: ...
     @property
     def language(self) -> str: ...
     @property
@@ -70,6 +72,43 @@ class Kernel:
     def _labelled(self, name: str, params: Sequence[str]) -> Kernel: ...
     def _page(self, target: Optional[str] = None, sm: Union[int, str, None] = None) -> str: ...
     def _repr_html_(self) -> str: ...
+
+@final
+class Variables:
+    def __getitem__(self, name: str, /) -> _Array: ...
+    def __setitem__(self, name: str, value: _Array, /) -> None: ...
+    def __contains__(self, name: str, /) -> bool: ...
+    def __iter__(self) -> Iterator[str]: ...
+    def __len__(self) -> int: ...
+    def keys(self) -> List[str]: ...
+
+@final
+class HostKernel:
+    def __new__(cls, text: str, entry: str, file: str = "<ptx>") -> HostKernel: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def params(self) -> List[int]: ...
+    @property
+    def shared(self) -> int: ...
+    @property
+    def registers(self) -> int: ...
+    def launch(
+        self,
+        args: Sequence[Union[int, bytes]],
+        grid: _Counts,
+        block: _Counts,
+        *,
+        shared: Optional[int] = None,
+        memory: Sequence[Tuple[int, int]] = ...,
+        find: Optional[Callable[[int], Optional[Tuple[int, int]]]] = None,
+        races: Union[bool, Literal["strict"]] = False,
+        cooperative: bool = False,
+        engine: Optional[str] = None,
+        threads: Optional[int] = None,
+        budget: Optional[int] = None,
+        timeout: Optional[float] = None,
+    ) -> None: ...
 
 @final
 class Compiled:
@@ -137,6 +176,17 @@ class Module(Mapping[str, Kernel]):
 def parse(text: str, file: str = "<text>") -> Module: ...
 def parse_ptx(text: str, file: str = "<ptx>") -> Module: ...
 def load_object(object: bytes, file: str) -> Module: ...
+def compile_cuda(
+    source: str,
+    file: str,
+    line: int,
+    sm: int,
+    options: List[str],
+    names: List[str],
+    include: List[str],
+    modules: List[str],
+    compiler: Optional[str],
+) -> Tuple[str, Dict[str, str]]: ...
 def run_ptx(
     source: str,
     grid: _Counts,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import inspect
 import operator
-from typing import Any, Callable, List, NoReturn, Sequence
+from typing import Any, Callable, Iterator, List, NoReturn, Sequence, Tuple
 
 import numpy as np
 
@@ -30,25 +31,44 @@ class Arguments:
     @property
     def labels(self) -> List[str]:
         """Names of the PTX parameters in messages. The address of an array has the argument's name."""
-        labels: List[str] = []
-        for name, declared in zip(self.names, self.types):
-            if isinstance(declared, self._types.Array):
-                labels += [f"{name}.{field}" for field in ("parent", "meminfo", "size", "itemsize")] + [name]
-                labels += [f"{name}.{field}[{axis}]" for field in ("shape", "strides") for axis in range(declared.ndim)]
-            else:
-                labels.append(name)
-        return labels
+        return [label for name, declared in zip(self.names, self.types) for label in self._labels(name, declared)]
+
+    def _labels(self, name: str, declared: Any) -> Iterator[str]:
+        if isinstance(declared, self._types.Array):
+            yield from (f"{name}.{field}" for field in ("parent", "meminfo", "size", "itemsize"))
+            yield name
+            yield from (f"{name}.{field}[{axis}]" for field in ("shape", "strides") for axis in range(declared.ndim))
+        elif isinstance(declared, self._types.BaseTuple):
+            for index, part in enumerate(_parts(declared)):
+                yield from self._labels(f"{name}[{index}]", part)
+        elif isinstance(declared, self._types.Complex):
+            yield from (f"{name}.real", f"{name}.imag")
+        else:
+            yield name
 
     def flatten(self, values: Sequence[Any]) -> List[Any]:
         """Returns a value for each PTX parameter."""
         if len(values) != len(self.types):
             takes = f"{len(self.types)} argument{'' if len(self.types) == 1 else 's'}: {', '.join(self.names) or 'none'}"
             raise TypeError(f"@{self.kernel} takes {takes}; {len(values)} were given")
-        given: List[Any] = []
-        for name, declared, value in zip(self.names, self.types, values):
-            of = _Argument(f"`{name}` of @{self.kernel} takes {_spelt(declared)}", declared, value)
-            given += of.array() if isinstance(declared, self._types.Array) else [of.scalar(self._types)]
-        return given
+        return [part for name, declared, value in zip(self.names, self.types, values) for part in self._flatten(name, declared, value)]
+
+    def _flatten(self, name: str, declared: Any, value: Any) -> List[Any]:
+        types = self._types
+        of = _Argument(f"`{name}` of @{self.kernel} takes {_spelt(declared)}", declared, value)
+        if isinstance(declared, types.Array):
+            return of.array()
+        if isinstance(declared, types.Record):
+            return of.record()
+        if isinstance(declared, types.Complex):
+            return of.complex_number()
+        if isinstance(declared, types.BaseTuple):
+            parts = _parts(declared)
+            if not isinstance(value, tuple) or len(value) != len(parts):
+                of.wrong(f"a tuple of {len(value)}" if isinstance(value, tuple) else _described(value))
+            flattened = (self._flatten(f"{name}[{index}]", *part) for index, part in enumerate(zip(parts, value)))
+            return [part for flat in flattened for part in flat]
+        return [of.scalar(types)]
 
 
 class _Argument:
@@ -77,17 +97,32 @@ class _Argument:
             self.wrong(f"an array of type {_spelt_array(array.dtype, array.ndim, _layout(array))}")
         # `data` is a C-contiguous view of the memory, which the kernel uses in place.
         data: Any = array
-        if array.ndim == 0:
+        if array.size and min(array.strides, default=0) < 0:
+            data = Reversed(array)
+        elif not array.flags.c_contiguous or array.dtype.kind in "cV":
+            data = _memory(array)
+        elif array.ndim == 0:
             data = array.reshape(1)
-        elif not array.flags.c_contiguous and array.flags.f_contiguous:
-            data = array.T
-        elif not array.flags.c_contiguous:
-            raise ValueError(f"{self.what}; an array with gaps was given, which cannot be used in place: give np.ascontiguousarray(...)")
         elif not isinstance(value, np.ndarray):
             data = value
         # The first two fields of Numba's array structure, the parent object and the memory
         # information, are null.
         return [0, 0, array.size, array.itemsize, data, *array.shape, *array.strides]
+
+    def record(self) -> List[Any]:
+        """Returns the memory of a record."""
+        dtype = getattr(self.value, "dtype", None)
+        if not isinstance(self.value, np.void) or dtype is None or not _is_dtype(dtype, self.declared):
+            self.wrong(_described(self.value) if dtype is None else f"a value of type {dtype}")
+        return [_memory(np.asarray(self.value)) if self.value.base is None else _memory(np.ndarray((1,), dtype, self.value.data))]
+
+    def complex_number(self) -> List[Any]:
+        """Returns the real and the imaginary part."""
+        if isinstance(self.value, (str, bytes)) or not hasattr(self.value, "__complex__") and _kind(self.value) is None:
+            self.wrong(_described(self.value))
+        number = complex(self.value)
+        part = self.declared.underlying_float
+        return [_Argument(self.what, part, of)._float("f") for of in (number.real, number.imag)]
 
     def scalar(self, types: Any) -> Any:
         """Returns the integer value, after a check that it is in the range of the declared type."""
@@ -131,6 +166,40 @@ class _Argument:
             raise ValueError(f"{self.what}, which has no number {self.value!r}; the nearest is {int(nearest)}")
         # A half is passed as 16 bits, because PTX parameters cannot have a half type.
         return nearest if dtype.itemsize == 2 else float(nearest)
+
+
+class Reversed:
+    """Array with negative strides. Its first element is not at the start of its memory."""
+
+    def __init__(self, array: np.ndarray) -> None:
+        self.array = array
+        self.address: int = array.__array_interface__["data"][0]
+
+
+def memory_of(array: np.ndarray) -> Tuple[int, int]:
+    """Returns the address and the number of bytes of the memory that the elements of an array lie in."""
+    address: int = array.__array_interface__["data"][0]
+    if not array.size:
+        return address, 0
+    reaches = [(size - 1) * stride for size, stride in zip(array.shape, array.strides)]
+    first = address + sum(reach for reach in reaches if reach < 0)
+    return first, address + sum(reach for reach in reaches if reach > 0) + array.itemsize - first
+
+
+def _memory(array: np.ndarray) -> Any:
+    """Returns the bytes that the elements of an array lie in, as an array in the same memory."""
+    address, size = memory_of(array)
+    held: Any = (ctypes.c_uint8 * size).from_address(address)
+    # The view keeps the memory alive.
+    held.array = array
+    memory: Any = np.frombuffer(held, np.uint8)
+    memory.flags.writeable = array.flags.writeable
+    return memory
+
+
+def _parts(declared: Any) -> Sequence[Any]:
+    """Returns the types of the elements of a tuple type."""
+    return tuple(declared)
 
 
 def is_default_stream(stream: Any) -> bool:

@@ -1,37 +1,27 @@
-"""Kernels that Triton compiles to PTX, executed directly.
+"""Launches of single Triton functions on arrays, without an installation of the Triton plug-in.
 
 Triton is imported at its first use. Errors state the source line from the compiler's `.loc` directives.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import struct
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
+from ._arrays import view
 from ._compilers import Grid, Races, Sm, missing
-from ._halfbyte import Kernel, parse_ptx, sm_number, whole_number
+from ._halfbyte import refuse_masked_array, whole_number
+from ._settings import capability
+from ._triton_memory import ArrayTensor
 
 __all__ = ["TritonKernel", "triton"]
 
-# Triton's names of the element types, keyed by the names of dtypes.
-
-_TRITON_TYPES = {
-    "float16": "fp16",
-    "bfloat16": "bf16",
-    "float32": "fp32",
-    "float64": "fp64",
-    "bool": "i1",
-    "int8": "i8",
-    "uint8": "u8",
-    "int16": "i16",
-    "uint16": "u16",
-    "int32": "i32",
-    "uint32": "u32",
-    "int64": "i64",
-    "uint64": "u64",
-}
+_GridOrFunction = Union[Grid, Callable[[Mapping[str, Any]], Grid]]
+#: Copies the contents of an array back to the object of another package.
+_PutBack = Callable[[], Any]
 
 
 class TritonKernel:
@@ -40,68 +30,118 @@ class TritonKernel:
     `ptx(...)` returns the PTX instead.
     """
 
-    def __init__(self, fn: Any, sm: Sm = 80, num_warps: int = 4, races: Races = False, **options: Any) -> None:
+    def __init__(
+        self, fn: Any, sm: Optional[Sm] = None, num_warps: Optional[int] = None, races: Optional[Races] = None, **options: Any
+    ) -> None:
         try:
             import triton  # type: ignore[import-untyped, import-not-found, unused-ignore]  # noqa: F401
         except ImportError as error:
             raise missing("triton", "triton", error) from error
+        jit = fn
+        while not hasattr(jit, "params"):
+            jit = getattr(jit, "fn", None)
+            if jit is None:
+                reason = "; unset TRITON_INTERPRET" if type(fn).__name__ == "InterpretedFunction" else ""
+                raise TypeError(f"hb.triton takes a function under @triton.jit; a {type(fn).__name__} was given{reason}")
         self.fn = fn
-        self.sm = sm_number(sm)
-        if whole_number(num_warps, "num_warps", 1, 32).bit_count() != 1:
-            raise ValueError(f"num_warps is {num_warps}; give a power of two from 1 to 32")
+        self.sm = sm if sm is None else capability(sm)
+        if num_warps is not None:
+            if whole_number(num_warps, "num_warps", 1, 32).bit_count() != 1:
+                raise ValueError(f"num_warps is {num_warps}; give a power of two from 1 to 32")
+            options = {"num_warps": num_warps, **options}
         for name in ("num_stages", "num_ctas", "maxnreg"):
             if options.get(name) is not None:
                 whole_number(options[name], name, 0 if name == "num_stages" else 1, 2**16)
-        self.options = {"num_warps": num_warps, **options}
+        self.options = options
         self.races = races
-        self._compiled: Dict[Any, Tuple[Kernel, int]] = {}
+        self._name: str = jit.__name__
+        self._arg_names: List[str] = [param.name for param in jit.params]
+        self._constants: List[str] = [param.name for param in jit.params if param.is_constexpr]
 
-    def __getitem__(self, grid: Grid) -> Callable[..., None]:
+    def __getitem__(self, grid: _GridOrFunction) -> Callable[..., None]:
         return lambda *args, **kwargs: self(*args, grid=grid, **kwargs)
 
-    def __call__(self, *args: Any, grid: Union[Grid, Callable[[Mapping[str, Any]], Grid]], races: Optional[Races] = None, **kwargs: Any) -> None:
-        values = self._bound(args, kwargs)
-        kernel, shared = self._compile(values)
-        constants = self._constants()
-        given: List[Any] = [value for name, value in values.items() if name not in constants]
-        # Triton appends parameters for pointers to its own scratch memory. The kernels do not use
-        # this memory, so the pointers are null.
-        given += [0] * (len(kernel.params) - len(given))
-        if callable(grid):
-            grid = grid(values)
-        races = self.races if races is None else races
-        cooperative = bool(self.options.get("launch_cooperative_grid"))
-        kernel(*given, grid=grid, block=32 * self.options["num_warps"], shared=shared, races=races, cooperative=cooperative)
+    def __call__(self, *args: Any, grid: _GridOrFunction, races: Optional[Races] = None, **kwargs: Any) -> None:
+        put_back: List[_PutBack] = []
+        args, kwargs = self._tensors(args, kwargs, put_back)
+        with self._session(args, kwargs, self.races if races is None else races):
+            self.fn.run(*args, grid=_grid(grid), warmup=False, **{**self.options, **kwargs})
+        for put in put_back:
+            put()
 
     def ptx(self, *args: Any, **kwargs: Any) -> str:
         """Returns the PTX for arguments of these types."""
-        return self._compile(self._bound(args, kwargs))[0].text
+        args, kwargs = self._tensors(args, kwargs, [])
+        with self._session(args, kwargs, None):
+            compiled = self.fn.warmup(*args, grid=(1,), **{**self.options, **kwargs})
+        if isinstance(compiled, list):  # of an autotuned function
+            compiled = compiled[0]
+        return str(compiled.asm["ptx"])
 
-    def _constants(self) -> List[str]:
-        return [param.name for param in self.fn.params if param.is_constexpr]
+    def _tensors(self, args: Sequence[Any], kwargs: Mapping[str, Any], put_back: List[_PutBack]) -> Tuple[Tuple[Any, ...], Dict[str, Any]]:
+        """Returns the arguments with objects that Triton takes for tensors in the place of arrays."""
+        names = [*self._arg_names, *[""] * len(args)]
+        positional = tuple(self._tensor(name, value, put_back) for name, value in zip(names, args))
+        return positional, {name: self._tensor(name, value, put_back) for name, value in kwargs.items()}
 
-    def _bound(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Dict[str, Any]:
-        bound = self.fn.signature.bind(*args, **kwargs)
-        bound.apply_defaults()
-        return dict(bound.arguments)
+    def _tensor(self, name: str, value: Any, put_back: List[_PutBack]) -> Any:
+        if value is None or isinstance(value, (bool, int, float, str)) and not isinstance(value, np.generic) or hasattr(value, "data_ptr"):
+            return value
+        if name in self._constants:
+            return value
+        if isinstance(value, np.generic):
+            return value.item()
+        if isinstance(value, tuple):
+            parts = [self._tensor(f"{name}[{at}]", part, put_back) for at, part in enumerate(value)]
+            return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+        refuse_masked_array(value, f"`{name}` of @{self._name} takes an array")
+        array: Any = value
+        if not isinstance(value, np.ndarray):
+            array, put = view(value)
+            if array is None:
+                return value
+            if put is not None:
+                put_back.append(put)
+        return _array_tensor(name, self._name, array)
 
-    def _compile(self, values: Mapping[str, Any]) -> Tuple[Kernel, int]:
-        import triton
-        from triton.backends.compiler import GPUTarget  # type: ignore[import-untyped, import-not-found, unused-ignore]
-        from triton.compiler import ASTSource  # type: ignore[import-untyped, import-not-found, unused-ignore]
+    def _session(self, args: Sequence[Any], kwargs: Mapping[str, Any], races: Optional[Races]) -> Any:
+        """Returns a context in which Triton's launches of this thread are halfbyte's."""
+        from . import _triton_driver
 
-        constants = {name: values[name] for name in self._constants()}
-        types = {name: "constexpr" if name in constants else _triton_type(name, value) for name, value in values.items()}
-        sm = sm_number(self.sm)
-        key = (tuple(types.items()), _exact(constants), sm, _exact(self.options))
-        if key not in self._compiled:
-            source = ASTSource(fn=self.fn, signature=types, constexprs=constants)
-            made = triton.compile(source, target=GPUTarget("cuda", sm, 32), options=self.options)
-            name = made.metadata.name
-            kernel = parse_ptx(made.asm["ptx"], f"{name}.ptx")[name]
-            kernel = kernel._labelled(self.fn.__name__, [name for name in values if name not in constants])
-            self._compiled[key] = (kernel, made.metadata.shared)
-        return self._compiled[key]
+        settings = dataclasses.replace(_triton_driver.default_settings(), keep_going=False)
+        if self.sm is not None:
+            settings = dataclasses.replace(settings, sm=capability(self.sm))
+        if races is not None:
+            settings = dataclasses.replace(settings, races=races)
+        values = {**dict(zip(self._arg_names, args)), **kwargs}
+        # Triton looks up compiled kernels by keys in which `2`, `2.0` and `True` are equal.
+        constants = tuple(_exact(values[name]) for name in self._constants if name in values)
+        return _triton_driver.thread_session(_triton_driver.Session(settings, constants))
+
+
+def _array_tensor(name: str, kernel: str, array: np.ndarray) -> ArrayTensor:
+    try:
+        from triton._utils import type_canonicalisation_dict as types  # type: ignore[import-untyped, import-not-found, unused-ignore]
+    except ImportError:  # before Triton 3.3
+        from triton.runtime.jit import type_canonicalisation_dict as types  # type: ignore[import-untyped, import-not-found, unused-ignore]
+    if str(array.dtype) not in types:
+        raise TypeError(f"`{name}` of @{kernel} has dtype {array.dtype}, which Triton does not support")
+    return ArrayTensor(array)
+
+
+def _grid(grid: _GridOrFunction) -> Any:
+    """Returns a grid as Triton takes it: a tuple, or a function that returns a tuple."""
+    if callable(grid):
+        function = grid
+        return lambda meta: _counts(function(meta))
+    return _counts(grid)
+
+
+def _counts(grid: Grid) -> Tuple[int, ...]:
+    counts = tuple(grid) if isinstance(grid, (tuple, list)) else (grid,)
+    if not 1 <= len(counts) <= 3:
+        raise ValueError(f"grid has {len(counts)} axes; give one, two or three")
+    return tuple(whole_number(count, "grid", 0, 2**31 - 1) for count in counts)
 
 
 class _Identity:
@@ -139,28 +179,17 @@ def _exact(value: Any) -> Any:
     return of, value
 
 
-def _triton_type(name: str, value: Any) -> str:
-    dtype = getattr(value, "dtype", None)
-    if dtype is not None:
-        of = _TRITON_TYPES.get(str(dtype).replace("torch.", ""))
-        if of is None:
-            raise TypeError(f"`{name}` has dtype {dtype}, which Triton does not support")
-        return f"*{of}" if getattr(value, "ndim", 0) else of
-    if isinstance(value, bool):
-        return "i1"
-    if isinstance(value, int):
-        return "i32" if -(2**31) <= value < 2**31 else "i64"
-    if isinstance(value, float):
-        return "fp32"
-    raise TypeError(f"`{name}` takes an array or a number; a {type(value).__name__} was given")
+def triton(
+    fn: Any, *, sm: Optional[Sm] = None, num_warps: Optional[int] = None, races: Optional[Races] = None, **options: Any
+) -> TritonKernel:
+    """Wraps a Triton function, which runs without a GPU on arrays for its pointers: `hb.triton(fn)[grid](x, y, n, BLOCK=128)`.
 
+    `fn` is the result of `@triton.jit`, `@triton.autotune` or `@triton.heuristics`. Pointers are NumPy arrays or tensors on the CPU, also
+    strided and transposed ones, whose strides the caller passes as in Triton. The function is compiled for `sm` when it is called with
+    new argument types. The default of `sm` is 80, or the value of `HALFBYTE_SM`. `options` are Triton's (`num_stages`, ...); they can
+    also be given at the launch. With `launch_cooperative_grid=True`, all blocks are resident, so that blocks can wait for each other.
 
-def triton(fn: Any, *, sm: Sm = 80, num_warps: int = 4, races: Races = False, **options: Any) -> TritonKernel:
-    """Wraps a Triton function (`@triton.jit`), which runs without a GPU on arrays for its pointers: `hb.triton(fn)[grid](x, y, n, BLOCK=128)`.
-
-    The function is compiled for `sm` when it is called with new argument types. `options` are Triton's (`num_stages`, ...); with
-    `launch_cooperative_grid=True`, all blocks are resident, so that blocks can wait for each other. With `races`,
-    races are detected and reported with the line of the function. In Triton's reductions several threads store the same value to the
-    same address of shared memory, which gives a `RaceWarning`. With `races="strict"`, these stores are an error, too.
+    With `races`, races are detected and reported with the line of the function. In Triton's reductions several threads store the same
+    value to the same address of shared memory, which gives a `RaceWarning`. With `races="strict"`, these stores are an error, too.
     """
     return TritonKernel(fn, sm, num_warps, races, **options)

@@ -8,6 +8,9 @@ from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 import pytest
 
+#: The option `--halfbyte-gpu`, the marker and the fixture.
+pytest_plugins = ["halfbyte._pytest_gpu"]
+
 _TEST = re.compile(r"^\s*;\s*test:", re.MULTILINE)
 _RUN = re.compile(r"(?:;|//)\s*(?:run|refuse):")
 
@@ -15,14 +18,10 @@ _RUN = re.compile(r"(?:;|//)\s*(?:run|refuse):")
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("halfbyte")
     group.addoption("--halfbyte", action="store_true", help="collect *.hb and *.ptx files with run lines or `; test:` headers")
-    group.addoption(
-        "--halfbyte-races",
-        nargs="?",
-        const=True,
-        default=False,
-        choices=["strict"],
-        help="look for races in kernels in PTX, too; with `strict`, stores of the same value are errors",
-    )
+    # The second form is an option of its own, so that a path after the first form is not taken for its value.
+    races = {"dest": "halfbyte_races", "action": "store_const", "default": False}
+    group.addoption("--halfbyte-races", **races, const=True, help="look for races in kernels in PTX and with --halfbyte-gpu, too")
+    group.addoption("--halfbyte-races=strict", **races, const="strict", help="the same; stores of the same value are errors, too")
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Optional[pytest.Collector]:

@@ -12,7 +12,7 @@ use halfbyte::target::Platform;
 use halfbyte::{CompileError, HALU, Module, TARGETS, Target, VP1};
 use halfbyte_inspect::explain::{Question, Text, explain};
 use halfbyte_inspect::view::page;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyAttributeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
@@ -23,6 +23,7 @@ use crate::keyword::{self, Races};
 use crate::launch::{EngineName, Keywords, Launch, arguments, is_shared, machine, placed, run_words, target};
 use crate::params::Param;
 use crate::ptx::PtxKernel;
+use crate::variables::Variables;
 use crate::watch::{limits, watched};
 
 /// Kernel. A call runs the kernel on arrays for its buffers and numbers for its scalars.
@@ -214,6 +215,18 @@ impl Kernel {
     #[getter]
     fn params(&self) -> Vec<Param> {
         self.params.clone()
+    }
+
+    /// Global and constant variables of the kernel's PTX text, which can be read and written between launches.
+    #[getter]
+    fn variables(&self) -> PyResult<Variables> {
+        match &self.source {
+            KernelOrigin::Ptx(kernel) => Ok(Variables(kernel.text.clone())),
+            KernelOrigin::Ir(..) | KernelOrigin::Object(..) => Err(PyAttributeError::new_err(format!(
+                "@{} has no variables; only kernels in PTX have variables",
+                self.signature.kernel
+            ))),
+        }
     }
 
     /// Language of the kernel: ``"ir"``, ``"ptx"``, or ``"object"`` for a compiled one.

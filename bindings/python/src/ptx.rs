@@ -35,7 +35,7 @@ pub(crate) struct PtxText {
     pub text: String,
     pub read: ParsedFile,
     /// Contents of the module-scope variables, which persist between launches.
-    globals: Globals,
+    pub globals: Globals,
 }
 
 /// A kernel of a PTX text.
@@ -252,6 +252,12 @@ impl PtxKernel {
         launch: &Launch,
         (target, races): (Option<Target>, RaceCheck),
     ) -> PyResult<()> {
+        if self.text.globals.are_written(&self.text.read) {
+            return Err(PyValueError::new_err(
+                "the variables of the text were written, but an import has their initial contents; omit target to \
+                 execute the PTX directly",
+            ));
+        }
         // The closure returns `true` for every parameter, so `place` fails for any overlap with written memory.
         let may_alias = place(&given.memory(), |_| true).is_err();
         let shape = Shape { shared: 0, ..launch.shape };
@@ -326,7 +332,7 @@ enum ImportError {
 }
 
 /// Writes the output of `vprintf` in a kernel to Python's standard output.
-fn write(text: &str) {
+pub(crate) fn write(text: &str) {
     let _ = Python::try_attach(|py| -> PyResult<()> {
         py.import("sys")?.getattr("stdout")?.call_method1("write", (text,))?;
         Ok(())

@@ -30,7 +30,7 @@ def numba():
 @pytest.fixture(scope="module")
 def nvrtc():
     try:
-        hb.cuda('extern "C" __global__ void k() {}')
+        hb.cuda('extern "C" __global__ void k() {}', compiler="nvrtc")
     except hb.MissingPackage as missing:
         not_installed(str(missing))
 
@@ -72,7 +72,7 @@ def test_constants_of_triton_are_told_apart(triton):
     # The product overflows as an integer, but not as a float.
     for _ in range(2):
         assert [scaled(2), scaled(2.0), scaled(True), scaled(1.0), scaled(1)] == [-(2.0**31), 2.0**31, 2.0**30, 2.0**30, 2.0**30]
-    assert len(kernel._compiled) == 5
+    assert len({kernel.ptx(np.int32([1]), out, C=c) for c in (2, 2.0, True, 1.0, 1)}) >= 3
 
 
 def test_options_and_sm_of_triton_are_told_apart(triton):
@@ -84,15 +84,17 @@ def test_options_and_sm_of_triton_are_told_apart(triton):
     kernel.sm = 90
     texts.append(kernel.ptx(np.int32([1]), out, C=2))
     texts.append(kernel.ptx(np.int32([1]), out.astype(np.float64), C=2))
-    assert len(set(texts)) == len(kernel._compiled) == 4
+    assert len(set(texts)) == 4
     assert ".target sm_80" in texts[0] and ".target sm_90" in texts[2] and ".reqntid 64" in texts[1]
 
 
 def test_messages_of_triton_have_the_names_of_the_function(triton):
     kernel = hb.triton(triton.scaled, num_warps=1)
     x, out = np.int32([1]), np.zeros(1, np.float32)
-    with pytest.raises(ValueError, match="`x` of @scaled .* not C-contiguous"):
-        kernel[1](np.zeros((2, 2), np.int32).T, out, C=2)
+    kernel[1](np.full((2, 2), 3, np.int32).T, out, C=2)
+    assert out[0] == 6
+    with pytest.raises(TypeError, match="`out` of @scaled has dtype >f4"):
+        kernel[1](x, out.astype(">f4"), C=2)
     with pytest.raises(TypeError, match="`out` of @scaled .* a masked array was given"):
         kernel[1](x, np.ma.array(out), C=2)
     with pytest.raises(TypeError, match="out"):
@@ -169,8 +171,14 @@ def test_layouts_of_numba(numba, layout, taken, refused):
     for order in refused:
         with pytest.raises(TypeError, match=r"`x` of @corner takes int64\[.*; an array of type int64\["):
             kernel[1, 1](np.array(x, order=order), y)
-    with pytest.raises((TypeError, ValueError), match="`x` of @corner takes"):
-        kernel[1, 1](np.zeros((4, 6), np.int64)[::2, ::2], y)
+    gaps = np.arange(24).reshape(4, 6)[::2, ::2]
+    if refused:
+        with pytest.raises(TypeError, match="`x` of @corner takes"):
+            kernel[1, 1](gaps, y)
+    else:
+        kernel[1, 1](gaps, gaps[::1, ::1])
+        kernel[1, 1](gaps, y)
+        assert y[0, 1] == gaps[0, 1] == 2
 
 
 def test_scalars_of_numba_are_held_by_their_types(numba):
@@ -237,8 +245,9 @@ def test_default_streams_of_drivers(numba, handle):
 
 def test_messages_of_numba_have_the_names_of_the_function(numba):
     kernel = hb.numba(double, "void(float32[:], float32[:])")
-    with pytest.raises(ValueError, match=r"`x` of @double takes float32\[:\]; .* give np.ascontiguousarray"):
-        kernel[1, 1](np.zeros(4, np.float32)[::2], np.zeros(1, np.float32))
+    y = np.zeros(1, np.float32)
+    kernel[1, 1](np.float32([1, 5])[1::2], y)
+    assert y[0] == 10
     with pytest.raises(hb.OutOfBounds, match="`x` of @double") as raised:
         kernel[1, 1](np.zeros(0, np.float32), np.zeros(1, np.float32))
     assert "@double, item 0" in str(raised.value) and "_ZN" not in without_the_text(str(raised.value))

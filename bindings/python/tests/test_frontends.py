@@ -30,18 +30,6 @@ def test_a_package_that_is_missing_is_named(name, monkeypatch):
     assert isinstance(raised.value, hb.MissingPackage)
 
 
-def test_nvrtc_that_is_missing_is_named(monkeypatch):
-    from halfbyte import _cuda
-
-    def refuse(name, *_, **__):
-        raise OSError(f"{name}: no such file")
-
-    monkeypatch.setattr(_cuda, "_loaded", [])
-    monkeypatch.setattr(_cuda.ctypes, "CDLL", refuse)
-    with pytest.raises(hb.MissingPackage, match="pip install nvidia-cuda-nvrtc"):
-        hb.cuda("__global__ void k() {}")
-
-
 def not_installed(what):
     """Skips a test whose compiler is missing, except in CI."""
     if os.environ.get("CI"):
@@ -110,7 +98,7 @@ def test_barriers_of_the_grid_of_numba(numba_kernels):
 @pytest.fixture
 def nvrtc():
     try:
-        hb.cuda('extern "C" __global__ void k() {}')
+        hb.cuda('extern "C" __global__ void k() {}', compiler="nvrtc")
     except hb.MissingPackage as missing:
         not_installed(str(missing))
 
