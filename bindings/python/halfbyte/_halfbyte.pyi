@@ -100,7 +100,7 @@ class HostKernel:
         block: _Counts,
         *,
         shared: Optional[int] = None,
-        memory: Sequence[Tuple[int, int]] = ...,
+        memory: Sequence[Tuple[int, int]] = (),
         find: Optional[Callable[[int], Optional[Tuple[int, int]]]] = None,
         races: Union[bool, Literal["strict"]] = False,
         cooperative: bool = False,

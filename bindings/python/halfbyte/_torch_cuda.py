@@ -42,11 +42,16 @@ class Stream:
     """Stream that finishes each operation before the operation returns."""
 
     def __init__(self, device: Any = None, priority: int = 0, **_: Any) -> None:
-        self.device = sys.modules["torch"].device("cpu" if device is None else device)
+        self._device = "cpu" if device is None else device
         self.priority = priority
         self.cuda_stream = 0
         self.stream_id = 0
         self.device_index = 0
+
+    @property
+    def device(self) -> Any:
+        # `torch.compile` takes only a device of torch.
+        return sys.modules["torch"].device(self._device)
 
     def __enter__(self) -> Stream:
         return self

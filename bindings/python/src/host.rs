@@ -74,7 +74,10 @@ impl HostKernel {
     /// ``memory``, and returns the pair of the allocation that has it, or ``None``.
     ///
     /// Until the launch ends, the memory must stay valid.
-    #[pyo3(signature = (args, grid, block, *, shared=None, memory=Vec::new(), find=None, races=Races::OFF, cooperative=false, engine=None, threads=None, budget=None, timeout=None))]
+    #[pyo3(
+        signature = (args, grid, block, *, shared=None, memory=Vec::new(), find=None, races=Races::OFF, cooperative=false, engine=None, threads=None, budget=None, timeout=None),
+        text_signature = "($self, args, grid, block, *, shared=None, memory=(), find=None, races=False, cooperative=False, engine=None, threads=None, budget=None, timeout=None)"
+    )]
     #[allow(clippy::too_many_arguments)]
     fn launch(
         &self,
