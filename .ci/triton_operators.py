@@ -1,9 +1,9 @@
-"""Runs operators of packages for Triton, unchanged, and compares their results with PyTorch.
+"""Runs operators of unchanged Triton packages, and compares their results with those of PyTorch.
 
     halfbyte exec -- python .ci/triton_operators.py [-v] [--require N] [NAME]...
 
-Each line of the output names a package, an operator and the result. Without names, all operators run. The exit code is 1 if fewer than N
-operators of four packages pass; N is 60 by default. A package that is not installed is an error.
+Each line of the output names an operator, its package and the result. Without names, all operators run. The exit code is then 1 if fewer
+than N operators pass, or if they belong to fewer than four packages; N is 60 by default. A package that is not installed is an error.
 """
 
 import argparse

@@ -1,7 +1,7 @@
 """Build backend of the package for pip: maturin, with the driver library in the wheel.
 
-In a checkout, the script `stage` builds the driver library before the extension module. A source archive has no driver library, so that a
-wheel of the archive has none, either.
+In a checkout, the script `stage` builds the driver library before the extension module. A source archive has no sources of the driver
+library, so that a wheel that is built from the archive does not contain the library.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def _profile(settings: _Settings) -> str:
 
 
 def _stage(settings: _Settings) -> None:
-    """Builds the driver library, in a checkout."""
+    """Builds the driver library, if the package is in a checkout."""
     if (_FOLDER.parent / "cuda" / "build").is_file():
         subprocess.run([str(_FOLDER / "stage"), _profile(settings)], check=True)
 

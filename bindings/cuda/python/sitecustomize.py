@@ -36,7 +36,7 @@ def _is_on(variable: str) -> bool:
 
 
 def _import_package() -> None:
-    """Imports the package `halfbyte`. A driver library in a wheel lies in the package, which another environment can import from there."""
+    """Imports the package `halfbyte`, or else the package that contains this driver library, if the program has another environment."""
     try:
         importlib.import_module("halfbyte._halfbyte")
     except ModuleNotFoundError as error:
@@ -74,7 +74,7 @@ def _load_triton() -> None:
 
 
 def _load_after_torch() -> None:
-    """Does what `_load_triton` has left, after the import of torch. Packages may ask `torch.cuda` before they import Triton."""
+    """Loads the Triton plug-in if torch has imported Triton. Else replaces `torch.cuda`, which packages may read before Triton is there."""
     if "triton" in sys.modules:
         if not _is_being_imported("triton"):
             _load_triton_now()
@@ -96,7 +96,7 @@ def _load_triton_now() -> None:
 
 
 def _answer_for_torch() -> None:
-    """Answers for `torch.cuda`. `_load_triton_now` prints the message if the package is missing."""
+    """Makes `torch.cuda` act as if there were a GPU. If the package is missing, `_load_triton_now` prints the message later."""
     try:
         _import_package()
         settings = importlib.import_module("halfbyte._settings")
@@ -119,7 +119,7 @@ def _load_numba() -> None:
 
 
 class _Loader(importlib.abc.Loader):
-    """Loader of a framework that calls a function after the framework."""
+    """Loader of a framework that calls a function after the import of the framework."""
 
     def __init__(self, loader: Any, then: Callable[[], None]) -> None:
         self._loader = loader
@@ -144,7 +144,7 @@ class _Loader(importlib.abc.Loader):
 
 
 class _Finder(importlib.abc.MetaPathFinder):
-    """Finder of frameworks with a plug-in. The other finders find them, and this finder replaces the loader."""
+    """Finder of frameworks that have a plug-in. Another finder finds the framework, and this finder replaces the loader."""
 
     def __init__(self, functions: Dict[str, Callable[[], None]]) -> None:
         self._functions = functions
@@ -156,7 +156,7 @@ class _Finder(importlib.abc.MetaPathFinder):
         then = self._functions.get(fullname)
         if then is None:
             return None
-        # A finder may ask all finders in turn.
+        # Another finder may call all finders, this one as well, which must not recurse.
         searched: Set[str] = self._local.__dict__.setdefault("searched", set())
         if fullname in searched:
             return None

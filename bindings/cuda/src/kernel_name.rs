@@ -1,8 +1,8 @@
 //! Names of kernels in messages.
 
-/// Returns the name of a kernel's function in its source, without namespaces, for an entry of a PTX text. Compilers
-/// encode the types of the arguments in the name of the entry, and Numba also encodes the options of the compilation,
-/// so that the name has some hundred characters.
+/// Returns the source name, without namespaces, of the function behind a PTX entry. Compilers
+/// encode the types of the arguments in the name of the entry. Numba also encodes the options of
+/// the compilation, so that the name has hundreds of characters.
 pub fn readable(entry: &str) -> &str {
     let Some(encoded) = entry.strip_prefix("_Z") else { return entry };
     let (mut rest, is_nested) = encoded.strip_prefix('N').map_or((encoded, false), |nested| (nested, true));

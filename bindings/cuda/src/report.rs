@@ -36,7 +36,7 @@ static FILE: LazyLock<Option<PathBuf>> = LazyLock::new(|| {
 /// Number of launches.
 static LAUNCHES: AtomicU64 = AtomicU64::new(0);
 
-/// What has happened besides launches that succeeded.
+/// The names of the launched kernels, and the errors and warnings of launches.
 static FOUND: Mutex<Found> = Mutex::new(Found::new());
 
 struct Found {
@@ -59,7 +59,7 @@ impl Found {
         Contents { launches, kernels: &self.kernels, errors, warnings }
     }
 
-    /// Adds an error or a warning. Returns `true` if it is the first one with its key.
+    /// Adds an error or a warning. Returns `true` if no earlier one has the same key.
     fn add(&mut self, is_error: bool, key: Key, finding: Finding) -> bool {
         if is_error {
             match self.untaken.iter_mut().find(|(of, _)| *of == key) {
@@ -139,13 +139,13 @@ unsafe fn copy(text: &[u8], buffer: *mut c_char, bytes: usize) -> usize {
     text.len()
 }
 
-/// Copies the errors since the previous call to a buffer, as a JSON array in UTF-8 without a zero byte at its end.
-/// The entries are those of `errors` in the report file.
+/// Copies the errors since the previous call to a buffer, as a JSON array in UTF-8 without a zero
+/// byte at its end. The entries are those of `errors` in the report file.
 ///
-/// Returns the number of bytes of the array. If it is larger than `bytes`, or if the buffer is null, the call copies
-/// nothing, and the next call has the same errors.
+/// Returns the number of bytes of the array. If the array is larger than `bytes`, or if the buffer
+/// is null, the call copies nothing, and the next call has the same errors.
 ///
-/// This function is for the Python package of halfbyte. It is no part of the driver interface.
+/// This function is for the Python package of halfbyte. The driver interface does not contain it.
 ///
 /// # Safety
 /// `buffer` is null, or valid for writes of `bytes` bytes.
@@ -160,13 +160,13 @@ pub unsafe extern "C" fn halfbyte_take_findings(buffer: *mut c_char, bytes: usiz
     catch_unwind(AssertUnwindSafe(body)).unwrap_or(0)
 }
 
-/// Copies the report of this process to a buffer, as a JSON object in UTF-8 without a zero byte at its end. The object
-/// is that of the report file.
+/// Copies the report of this process to a buffer, as a JSON object in UTF-8 without a zero byte at
+/// its end. The report file contains the same object.
 ///
-/// Returns the number of bytes of the object. If it is larger than `bytes`, or if the buffer is null, the call copies
-/// nothing.
+/// Returns the number of bytes of the object. If the object is larger than `bytes`, or if the
+/// buffer is null, the call copies nothing.
 ///
-/// This function is for the Python package of halfbyte. It is no part of the driver interface.
+/// This function is for the Python package of halfbyte. The driver interface does not contain it.
 ///
 /// # Safety
 /// `buffer` is null, or valid for writes of `bytes` bytes.
@@ -351,7 +351,7 @@ mod tests {
         assert_eq!(found.take(length - 1), Err(length));
         assert_eq!(taken(&mut found), ["z:3 2", "a:7 1", "z:4 1"]);
         assert!(taken(&mut found).is_empty());
-        // A later occurrence is taken again, with its own count. It is no new error of the report.
+        // A later occurrence is taken again, with its own count, but is no new error of the report.
         let (key, finding) = of("z", 3);
         assert!(!found.add(true, key, finding));
         assert_eq!(taken(&mut found), ["z:3 1"]);

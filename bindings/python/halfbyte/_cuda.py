@@ -44,6 +44,7 @@ def cuda(
     Python file of the caller, with its line numbers, if the text is a literal there.
 
     Variables in `__constant__` and `__device__` memory can be written before a launch: `kernel.variables["c"] = np.float32([1, 2])`.
+    Launches of a text that calls `cooperative_groups::this_grid().sync()` are cooperative, unless a call has `cooperative=False`.
     Argument names are those of the source or of the PTX. Raises `ParseError` with the log if the compilation fails.
     """
     place = _place(source, sys._getframe(1)) if file is None else (file, 1)
@@ -96,7 +97,9 @@ def _named_as_in(source: str, kernel: Kernel) -> Kernel:
     count = len(kernel.params)
     fitting = [names for names in _parameter_names(source, name.rpartition("::")[2]) if len(names) == count]
     names = fitting[0] if fitting else [""] * count
-    return kernel._labelled(name, [name or f"argument {number + 1}" for number, name in enumerate(names)])
+    labels = [name or f"argument {number + 1}" for number, name in enumerate(names)]
+    # A barrier of the grid reads an environment register.
+    return kernel._labelled(name, labels, cooperative="%envreg" in kernel.text)
 
 
 def _unmangled(name: str) -> str:

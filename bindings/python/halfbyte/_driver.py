@@ -30,7 +30,8 @@ _LINKERS = ("libnvJitLink.so.13", "libnvJitLink.so.12")
 #: Variable with the path of NVIDIA's nvJitLink, which the stand-in uses.
 _NVIDIA_LINKER = "HALFBYTE_NVJITLINK"
 
-#: Variables with the cache folders of frameworks, and the names of these folders. The plug-in for Triton tells its files apart itself.
+#: Variables with the cache folders of frameworks, and the names of these folders. The Triton plug-in needs none, because its cache keys
+#: differ from those of kernels for a GPU.
 _CACHES = {"NUMBA_CACHE_DIR": "numba", "CUPY_CACHE_DIR": "cupy", "PYCUDA_CACHE_DIR": "pycuda"}
 
 _lock = threading.RLock()
@@ -66,8 +67,8 @@ def folder() -> Path:
 def load(*, sm: Union[int, str, None] = None, races: Optional[Races] = None, keep_going: Optional[bool] = None) -> ctypes.CDLL:
     """Loads the driver library, so that all code of the process finds it by its name.
 
-    `None` leaves a setting as the environment has it. The library reads its settings once, so that other settings in a later call raise
-    `DriverInUse`.
+    A setting of `None` has the value of its environment variable. The library reads its settings once. A later call with other settings
+    raises `DriverInUse`.
     """
     global _library
     wanted = _variables(sm, races, keep_going)
@@ -106,7 +107,7 @@ def nvidia_linker_is_loaded() -> bool:
     for name in _LINKERS:
         library = _already_loaded(name) if sys.platform.startswith("linux") else None
         if library is not None:
-            # The driver library lies beside the stand-in.
+            # The folder of the stand-in contains the driver library.
             return not (_file_of(library, "nvJitLinkVersion").parent / LIBRARY).is_file()
     return False
 

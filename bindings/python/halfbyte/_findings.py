@@ -52,7 +52,7 @@ class Totals(NamedTuple):
     warnings: int
 
 
-#: The properties in which equal findings agree: the kernel, the kind of the failure, and the line.
+#: The properties in which equal findings agree: the kernel, the kind of the failure, the file, and the line.
 _Key = Tuple[str, str, str, int]
 
 
@@ -64,7 +64,7 @@ class _Record:
         self.kernels: Dict[str, None] = {}
         self.errors: Dict[_Key, Finding] = {}
         self.warnings: Dict[_Key, Finding] = {}
-        #: The errors that nobody has taken.
+        #: The errors that no call of `take_errors` has returned.
         self.untaken: Dict[_Key, Finding] = {}
 
     def contents(self) -> Dict[str, Any]:
@@ -117,7 +117,7 @@ def take_errors() -> List[Finding]:
 
 
 def latest() -> Optional[Finding]:
-    """Returns the last error that nobody has taken, if any."""
+    """Returns the last error that no call of `take_errors` has returned, if any."""
     with _lock:
         with contextlib.suppress(_driver.DriverInUse):
             _collect()
@@ -136,7 +136,7 @@ def totals() -> Totals:
 
 
 def readable(kernel: str) -> str:
-    """Returns the name of a kernel's function in the source: that in a name of C++ or of Numba, without module and class."""
+    """Returns the source name of a kernel's function, without module and class, for a mangled name of C++ or Numba."""
     parts = []
     if match := re.match(r"_Z(N?)", kernel):
         rest = kernel[match.end() :]
@@ -176,14 +176,14 @@ def _add(found: Dict[_Key, Finding], key: _Key, finding: Finding) -> None:
 
 
 def _collect() -> None:
-    """Moves the errors of the driver library to the errors that nobody has taken."""
+    """Moves the errors of the driver library to the errors that `take_errors` returns next."""
     library = _driver.loaded()
     if library is None:
         return
     names = [field.name for field in dataclasses.fields(Finding)]
     for error in json.loads(_text(library, "halfbyte_take_findings")):
         finding = Finding(**{name: error[name] for name in names})
-        # The kernel's own line tells errors of one source line apart.
+        # The message distinguishes errors of one source line.
         _add(_record.untaken, (finding.kernel, f"driver: {finding.message}", finding.file, finding.line), finding)
 
 
@@ -208,7 +208,7 @@ def _text(library: ctypes.CDLL, name: str) -> bytes:
 
 
 def _write() -> None:
-    """Writes the report file, if the variable with its folder is set. A program cannot handle an error, which is ignored."""
+    """Writes the report file, if the variable with its folder is set. An error is ignored, because the program cannot handle it."""
     folder = os.environ.get(FOLDER_VARIABLE)
     if not folder or not (_record.launches or _record.errors or _record.warnings):
         return

@@ -22,7 +22,7 @@ def after_import(name: str, function: Callable[[], object]) -> None:
 
 
 class _Finder(importlib.abc.MetaPathFinder):
-    """Finder that wraps the loaders of the modules with functions."""
+    """Import finder that wraps the loaders of the modules for which there are functions to call."""
 
     def __init__(self) -> None:
         self.functions: Dict[str, Callable[[], object]] = {}

@@ -22,7 +22,7 @@ from ._numba_lines import link_with_other_compilers
 __all__ = ["LazyNumbaKernel", "NumbaKernel", "numba"]
 
 
-#: Functions of other files that halfbyte implements itself. The names of the others must be linked.
+#: Names of external functions that halfbyte implements itself. All other external functions must be linked.
 _OWN_FUNCTIONS = re.compile(r"vprintf|malloc|free|__assertfail|cuda\w+|__nv\w+")
 
 _EXTERNAL = re.compile(r"^\s*\.extern\s+\.func\s*(?:\([^)]*\)\s*)?([\w$]+)", re.MULTILINE)
@@ -66,7 +66,7 @@ class NumbaKernel:
             self.kernel(*given, **launch)
 
     def _launch_on_host(self, given: Sequence[Any], launch: Dict[str, Any]) -> None:
-        """Launches the kernel with addresses. Other launches take arrays, whose first elements are at the start of their memory."""
+        """Launches the kernel with addresses, because the first element of a reversed array is not at the start of the array's memory."""
         from ._halfbyte import HostKernel
 
         if self._on_host is None:
@@ -167,7 +167,7 @@ def _ptx(fn: Any, signature: Any, cc: Tuple[int, int], options: Dict[str, Any]) 
         ptx, _ = cuda.compile(fn, signature, cc=cc, device=False, abi="numba", output="ptx", **options)
         if all(_OWN_FUNCTIONS.fullmatch(name) for name in _EXTERNAL.findall(ptx)):
             return str(ptx)
-        # Intrinsics such as those of `cuda.fp16` are in other files, which only the link of LTO-IR gives as PTX.
+        # Intrinsics such as those of `cuda.fp16` are in other files. Only a link of LTO-IR gives PTX that contains these intrinsics.
         link_with_other_compilers()
         from numba.cuda.cudadrv import driver  # type: ignore[import-untyped, import-not-found, unused-ignore]
 

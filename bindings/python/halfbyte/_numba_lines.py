@@ -28,7 +28,7 @@ def with_lines() -> None:
         if rest or options.get("debug") or options.get("lineinfo"):
             return compile_cuda(pyfunc, return_type, args, *rest, **options)
         with warnings.catch_warnings():
-            # The program has not asked for lines. A function without source, such as one that Numba generates, has none.
+            # The program has not asked for lines, so a warning about a function without source would be unexpected.
             warnings.filterwarnings("ignore", message="Could not find source for function")
             return compile_cuda(pyfunc, return_type, args, **{**options, "lineinfo": True})
 
@@ -42,7 +42,7 @@ def with_lines() -> None:
 def link_with_other_compilers() -> None:
     """Lets modules with lines be linked to modules of NVRTC, such as those of `cuda.fp16`.
 
-    The flag with the version of the debug information has another behaviour in modules of NVRTC, which LLVM does not link.
+    The flag `Debug Info Version` has another behaviour in modules of NVRTC. LLVM does not link modules whose flags conflict.
     """
     builder: Any = getattr(importlib.import_module("numba.cuda.debuginfo"), "DIBuilder", None)
     set_flags = getattr(builder, "_set_module_flags", None)

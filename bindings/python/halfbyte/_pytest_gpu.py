@@ -107,7 +107,7 @@ def _install(context: contextlib.ExitStack) -> List[str]:
         context.enter_context(triton.installed())
         parts.append("Triton")
     if _is_importable("torch"):
-        # The plug-in for Triton has activated the answers, if Triton is installed.
+        # If Triton is installed, the Triton plug-in has activated the replacement, and this call has no effect.
         _torch.activate(_settings.from_environment)
         if len(parts) == 1:
             context.callback(_torch.deactivate)

@@ -10,7 +10,7 @@ from typing import Dict, Mapping, NamedTuple, Optional
 from ._compilers import Races
 from ._halfbyte import sm_number
 
-#: Maximum number of backward branches of a thread. Programs run loops as long as on a GPU, so it is large.
+#: Maximum number of backward branches of a thread. The number is large, because kernels for a GPU may run long loops.
 _BUDGET = 1 << 30
 
 
@@ -73,7 +73,7 @@ class Settings:
 
 
 def from_environment(variables: Optional[Mapping[str, str]] = None) -> Settings:
-    """Reads the settings from environment variables. An invalid value gives a warning, and the default stays."""
+    """Reads the settings from environment variables. An invalid value gives a warning, and the default applies."""
     given = os.environ if variables is None else variables
     values = {name: value.strip() for name, value in given.items() if name.startswith("HALFBYTE_") and value.strip()}
 

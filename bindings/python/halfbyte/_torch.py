@@ -1,6 +1,6 @@
-"""Tensors of torch with `device="cuda"` on the CPU, and answers of `torch.cuda`, while the Triton plug-in is installed.
+"""Replacement of parts of torch while the Triton plug-in is installed: `device="cuda"` means the CPU, and `torch.cuda` has a device.
 
-This module does not import torch. If the program imports torch later, an import hook completes the installation then.
+This module does not import torch. If the program imports torch later, an import hook replaces the parts after the import.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _MISSING = object()
 
 
 class _State:
-    """What is replaced in torch while the answers are active."""
+    """State of the replacement, with functions that undo it."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
@@ -40,7 +40,7 @@ _state = _State()
 
 
 def activate(settings: Callable[[], Settings]) -> None:
-    """Activates the answers for torch. `settings` returns the current settings of the device."""
+    """Activates the replacement. `settings` returns the current settings of the device."""
     with _state.lock:
         if _state.settings is not None:
             return
@@ -121,9 +121,9 @@ def _replace_all(torch: Any) -> None:
         for name, value in _torch_cuda.accelerator_answers(torch).items():
             if hasattr(torch.accelerator, name):
                 _state.replace(torch.accelerator, name, value)
-    # Programs ask a tensor before they launch a kernel of Triton on it.
+    # Programs read this attribute of a tensor before they launch a Triton kernel on the tensor.
     _state.replace(torch.Tensor, "is_cuda", property(lambda tensor: True))
-    # Other packages would take the address for one of a GPU.
+    # Other packages would take the address in this attribute for an address of a GPU.
     _state.replace(torch.Tensor, "__cuda_array_interface__", property(_refuse_array_interface))
     _replace_classes(torch)
     switch = _Switch()
@@ -166,7 +166,7 @@ def _replace_classes(torch: Any) -> None:
 
 
 def _generator_class(torch: Any) -> Any:
-    """Returns a class in the place of `torch.Generator`, whose generators for a GPU are those of the CPU."""
+    """Returns the replacement of `torch.Generator`, which creates a generator of the CPU in place of a generator for a GPU."""
     original = torch.Generator
 
     class Kind(type):
@@ -252,7 +252,7 @@ def _mode_class(torch: Any, switch: _Switch) -> Any:
     device_type = torch.device
 
     def move(func: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
-        """Handles `Tensor.to`. As between a CPU and a GPU, the result is a copy: a kernel that changes it keeps the original."""
+        """Handles `Tensor.to`. The result is a copy, as between a CPU and a GPU, so that a kernel on the copy keeps the original."""
         target = args[1] if len(args) > 1 else kwargs.get("device")
         to_cuda = _is_cuda(torch, target)
         if not to_cuda and target != "cpu":

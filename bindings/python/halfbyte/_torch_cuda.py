@@ -1,6 +1,6 @@
-"""Answers of `torch.cuda` and `torch.accelerator` as if there were a GPU, for programs on a CPU build of torch.
+"""Replacements of the attributes of `torch.cuda` and `torch.accelerator`, which act as if there were a GPU.
 
-Each answer is an attribute that `_torch` sets while the plug-in is installed. This module does not import torch.
+The module `_torch` sets these attributes while the Triton plug-in is installed. This module does not import torch.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ._settings import Settings
 
 
 class Event:
-    """Event of a stream, which has always passed."""
+    """Event of a stream. The event is always complete."""
 
     def __init__(self, *_: Any, **__: Any) -> None:
         self._time = time.perf_counter()
@@ -112,7 +112,7 @@ def _constant(value: Any) -> Callable[..., Any]:
 
 
 def cuda_answers(settings: Callable[[], Settings]) -> Dict[str, Any]:
-    """Returns the attributes of `torch.cuda`. `settings` returns the current settings of the device."""
+    """Returns the replaced attributes of `torch.cuda`. `settings` returns the current settings of the device."""
 
     def capability(device: Any = None) -> Tuple[int, int]:
         return divmod(settings().sm, 10)
@@ -219,7 +219,7 @@ def cuda_answers(settings: Callable[[], Settings]) -> Dict[str, Any]:
 
 
 def accelerator_answers(torch: Any) -> Dict[str, Any]:
-    """Returns the attributes of `torch.accelerator`."""
+    """Returns the replaced attributes of `torch.accelerator`."""
     return {
         "is_available": _constant(True),
         "current_accelerator": lambda check_available=False: torch.device("cuda"),
@@ -242,7 +242,7 @@ def accelerator_answers(torch: Any) -> Dict[str, Any]:
 
 
 def seed_answers(torch: Any) -> Dict[str, Any]:
-    """Returns the attributes of `torch.cuda` for random numbers, which come from the generator of the CPU."""
+    """Returns the replaced attributes of `torch.cuda` for random numbers, which the generator of the CPU creates."""
     generator = torch.default_generator
     return {
         "manual_seed": lambda seed: generator.manual_seed(int(seed)) and None,

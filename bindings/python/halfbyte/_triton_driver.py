@@ -28,7 +28,7 @@ from ._triton_launcher import Launcher, LoadedKernel, load_kernel
 
 
 class _Device(int):
-    """Number of the device. Triton keeps compiled kernels by this key, so it differs from the numbers of other settings and drivers."""
+    """Number of the device. Triton uses the number as a key of compiled kernels, so that it differs between settings and drivers."""
 
     key: Hashable
 
@@ -109,7 +109,7 @@ def thread_session(session: Session) -> Iterator[None]:
 
 
 class HalfbyteBackend(CUDABackend):  # type: ignore[misc, unused-ignore]
-    """Compiler backend that ends at PTX: the file of machine code has the PTX."""
+    """Compiler backend that ends at PTX: the file for machine code contains the PTX."""
 
     def parse_options(self, opts: Dict[str, Any]) -> Any:
         """Returns the options of a compilation.
@@ -127,9 +127,9 @@ class HalfbyteBackend(CUDABackend):  # type: ignore[misc, unused-ignore]
 
     @functools.lru_cache()
     def hash(self) -> str:
-        """Returns the backend's part of the key of Triton's cache on disk, which keeps these files apart from machine code for a GPU.
+        """Returns the backend's part of the keys of Triton's cache on disk. The keys differ from those of machine code for a GPU.
 
-        The number changes with the contents of the files.
+        The number at the end changes with the format of the files.
         """
         return f"{super().hash()}-halfbyte-1"
 
@@ -336,9 +336,9 @@ def activate() -> None:
 
 
 def _forget_modules() -> Callable[[], None]:
-    """Returns a function that makes the kernels that are loaded from now on forget their modules.
+    """Collects the kernels that Triton loads from now on. Returns a function that removes the modules of these kernels.
 
-    When Triton deletes a kernel, it unloads the module by the driver that is active at that time, if any.
+    When Triton deletes a kernel, the driver that is active at that time unloads the module of the kernel, if there is one.
     """
     kernels: weakref.WeakSet[Any] = weakref.WeakSet()
     original = CompiledKernel._init_handles

@@ -79,7 +79,7 @@ class TritonKernel:
         return str(compiled.asm["ptx"])
 
     def _tensors(self, args: Sequence[Any], kwargs: Mapping[str, Any], put_back: List[_PutBack]) -> Tuple[Tuple[Any, ...], Dict[str, Any]]:
-        """Returns the arguments with objects that Triton takes for tensors in the place of arrays."""
+        """Returns the arguments, in which an object that Triton takes for a tensor replaces each array."""
         names = [*self._arg_names, *[""] * len(args)]
         positional = tuple(self._tensor(name, value, put_back) for name, value in zip(names, args))
         return positional, {name: self._tensor(name, value, put_back) for name, value in kwargs.items()}
@@ -105,7 +105,7 @@ class TritonKernel:
         return _array_tensor(name, self._name, array)
 
     def _session(self, args: Sequence[Any], kwargs: Mapping[str, Any], races: Optional[Races]) -> Any:
-        """Returns a context in which Triton's launches of this thread are halfbyte's."""
+        """Returns a context in which halfbyte executes the launches of this thread."""
         from . import _triton_driver
 
         settings = dataclasses.replace(_triton_driver.default_settings(), keep_going=False)

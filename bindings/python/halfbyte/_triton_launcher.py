@@ -233,7 +233,7 @@ def _scratch_of(metadata: Any, kind: str) -> Tuple[int, int]:
 
 
 def _allocated(name: str, size: int, alignment: int, stream: Any, to: _Arguments) -> Any:
-    """Allocates scratch memory by the allocator of the program. Without one, halfbyte allocates the memory."""
+    """Allocates scratch memory by the allocator of the program. If the program has no allocator, halfbyte allocates the memory."""
     allocator: Any = getattr(_allocation, name, None)
     allocator = allocator.get() if hasattr(allocator, "get") else allocator
     if allocator is None or type(allocator).__name__ == "NullAllocator":
@@ -370,7 +370,7 @@ def _named_memory(launcher: Launcher, args: Sequence[Any]) -> List[Tuple[str, Ra
 
 
 def without_torch_mode() -> Any:
-    """Returns a context in which methods of tensors do not pass through the mode of `_torch`, which makes them slow."""
+    """Returns a context in which methods of tensors do not pass through the mode of `_torch`, which would make the methods slow."""
     torch = sys.modules.get("torch")
     if torch is None:
         return _NO_CONTEXT

@@ -1,4 +1,4 @@
-"""Memory that a launch of Triton may access: the storages of its arguments, and storages whose addresses lie in memory."""
+"""Memory that a launch of Triton may access: the storages of its arguments, and storages whose addresses the kernel loads from memory."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def range_of_array(array: np.ndarray) -> Range:
 
 
 def range_of(value: Any) -> Optional[Range]:
-    """Returns the memory of an argument, or `None` if the argument does not tell it."""
+    """Returns the memory of an argument, or `None` if the memory is unknown."""
     if isinstance(value, (ArrayTensor, HostBuffer)):
         return value.memory()
     storage = getattr(value, "untyped_storage", None)
@@ -118,7 +118,7 @@ def range_of(value: Any) -> Optional[Range]:
 
 
 class LiveMemory:
-    """Storages of the tensors and arrays of the program, in which a kernel's pointers in memory are looked up."""
+    """Storages of the tensors and arrays of the program, for the lookup of addresses that a kernel loads from memory."""
 
     def __init__(self) -> None:
         #: Addresses of the storages in ascending order, and the storages with references to their owners.
@@ -127,7 +127,7 @@ class LiveMemory:
     def find(self, address: int, keep: List[Any]) -> Optional[Range]:
         """Returns the memory around an address, and appends its owner to `keep`.
 
-        The result of a search is kept until an address is not found in it.
+        The list of storages is renewed if it does not contain an address.
         """
         found = self._look_up(address, keep)
         for search in (_live_tensors, _live_arrays):
@@ -187,7 +187,7 @@ def _live_arrays() -> Iterator[Any]:
             if issubclass(type(value), np.ndarray):
                 yield value
             elif type(value) in (dict, tuple) and not gc.is_tracked(value):
-                # The garbage collector omits containers that only have objects without references, such as arrays.
+                # The garbage collector does not track a container if no object in the container has references.
                 yield from (part for part in gc.get_referents(value) if issubclass(type(part), np.ndarray))
 
 

@@ -1,4 +1,4 @@
-"""Kernels of Numba CUDA without a GPU: after `import halfbyte.numba`, a `@cuda.jit` kernel runs where it is launched.
+"""Kernels of Numba CUDA without a GPU: after `import halfbyte.numba`, launches of `@cuda.jit` kernels run on the CPU.
 
     import halfbyte.numba
     from numba import cuda
@@ -34,7 +34,7 @@ _is_installed = False
 
 
 def install(*, sm: Optional[Sm] = None, races: Optional[Races] = None, keep_going: Optional[bool] = None) -> None:
-    """Lets the kernels of Numba run in this process. The import of this module calls this function without arguments.
+    """Makes the kernels of Numba run on the CPU. The import of this module calls this function without arguments.
 
     `sm` is the compute capability of the device, such as `90`. With `races`, races and reads of uninitialised shared memory are errors of
     a launch. With `keep_going`, an error of a kernel is reported, but later calls succeed. The defaults are those of the environment
@@ -111,7 +111,7 @@ def _connect(module: Any) -> None:
 
 
 def _link_to_ptx(module: Any) -> None:
-    """Makes Numba's linker give PTX. NVIDIA's nvJitLink is loaded in place of the stand-in, and would give machine code."""
+    """Makes Numba's linker return PTX. NVIDIA's nvJitLink, which is loaded in place of the stand-in, would return machine code."""
     linker = getattr(module, "_Linker", None)
     if linker is None or not hasattr(linker, "get_linked_ptx"):
         raise _driver.DriverInUse("NVIDIA's nvJitLink is loaded in this process; import halfbyte.numba before Numba compiles a kernel")

@@ -18,7 +18,7 @@ _RUN = re.compile(r"(?:;|//)\s*(?:run|refuse):")
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("halfbyte")
     group.addoption("--halfbyte", action="store_true", help="collect *.hb and *.ptx files with run lines or `; test:` headers")
-    # The second form is an option of its own, so that a path after the first form is not taken for its value.
+    # `--halfbyte-races=strict` is a separate option, so that a path after `--halfbyte-races` is not taken for a value of the option.
     races = {"dest": "halfbyte_races", "action": "store_const", "default": False}
     group.addoption("--halfbyte-races", **races, const=True, help="look for races in kernels in PTX and with --halfbyte-gpu, too")
     group.addoption("--halfbyte-races=strict", **races, const="strict", help="the same; stores of the same value are errors, too")

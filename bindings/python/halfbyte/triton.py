@@ -1,10 +1,10 @@
 """Plug-in for Triton: `import halfbyte.triton` makes launches `fn[grid](...)` run on the CPU, in place of a GPU.
 
-The import installs the plug-in. `uninstall` restores what was before, and `install` installs it again or changes its settings. The
-module is also the function `hb.triton(fn)`, which runs one function without an installation.
+The import installs the plug-in. `uninstall` restores the previous state, and `install` installs the plug-in again or changes its settings.
+The module is also the function `hb.triton(fn)`, which runs one function without an installation.
 
-Tensors are those of torch on the CPU, or any objects with `data_ptr` and `dtype`. If torch is imported, before the plug-in or later,
-tensors with `device="cuda"` are made on the CPU, and `torch.cuda` answers as if there were a GPU.
+Tensors are those of torch on the CPU, or any objects with `data_ptr` and `dtype`. If the program imports torch, before the plug-in or
+later, tensors with `device="cuda"` are on the CPU, and `torch.cuda` acts as if there were a GPU.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def install(*, sm: Optional[Sm] = None, races: Optional[Races] = None, autotune:
 
 
 def uninstall() -> None:
-    """Restores what was before `install`."""
+    """Removes the plug-in, and restores everything that the plug-in has replaced."""
     _replace(None)
 
 
@@ -68,7 +68,7 @@ def uninstall() -> None:
 def installed(
     *, sm: Optional[Sm] = None, races: Optional[Races] = None, autotune: bool = False, torch: bool = True
 ) -> Iterator[None]:
-    """Returns a context in which the plug-in is installed. Its end restores what was before, also an installation."""
+    """Returns a context in which the plug-in is installed. The end of the context restores the previous state and settings."""
     before = _installation
     install(sm=sm, races=races, autotune=autotune, torch=torch)
     try:

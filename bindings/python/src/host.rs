@@ -186,7 +186,8 @@ impl Ranges {
         Ranges(ranges)
     }
 
-    /// Returns the range with an address that ends last. Ranges may overlap.
+    /// Returns the range that contains an address. If several ranges contain it, returns the one
+    /// that ends last.
     fn around(&self, address: u64) -> Option<Allocation> {
         let before = self.0.partition_point(|range| range.start <= address);
         let has_it = |range: &&Allocation| address - range.start < range.bytes;

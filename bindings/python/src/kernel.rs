@@ -65,6 +65,8 @@ pub(crate) struct Kernel {
     source: KernelOrigin,
     signature: Arc<Signature>,
     params: Vec<Param>,
+    /// Value of the keyword `cooperative` for calls without it, if the call executes PTX directly.
+    is_cooperative: bool,
     /// Programs that were compiled for calls, with their target and `true` if they support several axes.
     programs: Mutex<Vec<(Target, bool, Arc<runtime::Program>)>>,
 }
@@ -92,7 +94,7 @@ pub(crate) enum LaunchFailure {
 impl Kernel {
     pub(crate) fn new(source: KernelOrigin, signature: Signature) -> Kernel {
         let params = signature.params.iter().map(|param| param.shown()).collect();
-        Kernel { source, signature: Arc::new(signature), params, programs: Mutex::default() }
+        Kernel { source, signature: Arc::new(signature), params, is_cooperative: false, programs: Mutex::default() }
     }
 
     /// Returns the compiled program of an IR kernel. The kernel is compiled at the first call for a target.
@@ -253,7 +255,7 @@ impl Kernel {
         }
     }
 
-    #[pyo3(signature = (*args, items=None, grid=None, block=None, shared=None, target=None, engine=None, threads=None, budget=None, timeout=None, races=Races::OFF, cooperative=false, sm=None, **kwargs))]
+    #[pyo3(signature = (*args, items=None, grid=None, block=None, shared=None, target=None, engine=None, threads=None, budget=None, timeout=None, races=Races::OFF, cooperative=None, sm=None, **kwargs))]
     #[allow(clippy::too_many_arguments)]
     fn __call__<'py>(
         &self,
@@ -269,13 +271,12 @@ impl Kernel {
         budget: Option<&Bound<'_, PyAny>>,
         timeout: Option<&Bound<'_, PyAny>>,
         races: Races,
-        cooperative: bool,
+        cooperative: Option<bool>,
         sm: Option<&Bound<'py, PyAny>>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let Races(races) = races;
         let launch = Keywords { items, grid, block, shared, engine, threads, budget, timeout }.launch()?;
-        let launch = Launch { cooperative, ..launch };
         let on = target.map(|name| self::target(name, sm)).transpose()?;
         if let (None, Some(sm)) = (on, sm) {
             keyword::sm(sm)?;
@@ -288,9 +289,11 @@ impl Kernel {
             Some(Platform::Words(target)) => target.sm().is_some(),
             Some(Platform::Ir) => false,
         };
-        if cooperative && !(is_direct && matches!(self.source, KernelOrigin::Ptx(_))) {
+        let is_direct = is_direct && matches!(self.source, KernelOrigin::Ptx(_));
+        if cooperative == Some(true) && !is_direct {
             return Err(PyValueError::new_err("cooperative is only valid for PTX that is executed directly"));
         }
+        let launch = Launch { cooperative: cooperative.unwrap_or(self.is_cooperative && is_direct), ..launch };
         let given = self.signature.bind(args, kwargs, launch.items)?;
         match &self.source {
             KernelOrigin::Ir(module, number) => {
@@ -415,9 +418,11 @@ impl Kernel {
     }
 
     /// Returns the kernel with other names for itself and its first parameters in messages. These
-    /// names are also valid keywords.
-    fn _labelled(&self, py: Python<'_>, name: String, params: Vec<String>) -> Kernel {
-        Kernel::new(self.source.clone(), self.signature.labelled(py, name, params))
+    /// names are also valid keywords. With ``cooperative``, launches are cooperative by default.
+    #[pyo3(signature = (name, params, cooperative=false))]
+    fn _labelled(&self, py: Python<'_>, name: String, params: Vec<String>, cooperative: bool) -> Kernel {
+        let kernel = Kernel::new(self.source.clone(), self.signature.labelled(py, name, params));
+        Kernel { is_cooperative: cooperative, ..kernel }
     }
 
     fn __repr__(&self) -> String {

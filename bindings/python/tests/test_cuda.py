@@ -423,3 +423,20 @@ __global__ void count(int *x) { atomicAdd(x, 1); }
     y = np.zeros(1, np.int32)
     hb.cuda(source, "count", sm=90, compiler="clang")(y, grid=2, block=64)
     assert y[0] == 128
+
+
+def test_a_barrier_of_the_grid_makes_launches_cooperative(nvrtc):
+    source = """#include <cooperative_groups.h>
+extern "C" __global__ void turn(int *x) {
+    auto grid = cooperative_groups::this_grid();
+    int i = grid.thread_rank();
+    x[i] = i + 1;
+    grid.sync();
+    x[64 + i] = x[63 - i];
+}"""
+    kernel = hb.cuda(source, compiler="nvrtc")
+    x = np.zeros(128, np.int32)
+    kernel(x, grid=2, block=32)
+    assert x[64:].tolist() == list(range(64, 0, -1))
+    with pytest.raises(hb.Trap, match="--cooperative"):
+        kernel(x, grid=2, block=32, cooperative=False)

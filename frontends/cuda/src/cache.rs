@@ -26,8 +26,8 @@ const EXTENSION: &str = "entry";
 /// Default maximum size of all entries in bytes.
 const MAX_BYTES: u64 = 256 << 20;
 
-/// Cache of compilations in a folder. The least recently used entries are removed when the cache is full. Errors of
-/// files are ignored, because a compilation succeeds without a cache.
+/// Cache of compilations in a folder. The least recently used entries are removed when the cache is
+/// full. I/O errors are ignored, because a compilation succeeds without a cache.
 #[derive(Clone, Debug)]
 pub struct Cache {
     folder: Option<PathBuf>,
@@ -35,8 +35,8 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// Returns the cache of this user: in the folder `HALFBYTE_CACHE`, or in the folder for caches of the system.
-    /// There is none if the variable is `off`.
+    /// Returns the cache of this user, in the folder that `HALFBYTE_CACHE` names or else in the
+    /// cache folder of the system. If the variable is `off`, the cache stores nothing.
     pub fn of_environment() -> Cache {
         Cache::of(|name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from))
     }
@@ -50,7 +50,7 @@ impl Cache {
         folder.map_or(Cache::off(), |folder| Cache::in_folder(folder.join("cuda")))
     }
 
-    /// Returns a cache without entries.
+    /// Returns a cache that stores nothing.
     pub fn off() -> Cache {
         Cache { folder: None, max_bytes: 0 }
     }
@@ -81,7 +81,7 @@ impl Cache {
         Some(self.folder.as_ref()?.join(key).with_extension(EXTENSION))
     }
 
-    /// Writes a file so that other processes see all of it or nothing.
+    /// Writes a file atomically, so that other processes see either the complete file or none.
     fn write(&self, path: &Path, text: &str) -> io::Result<()> {
         static WRITTEN: AtomicU64 = AtomicU64::new(0);
         let folder = path.parent().unwrap_or(Path::new("."));
@@ -94,7 +94,7 @@ impl Cache {
         })
     }
 
-    /// Removes the least recently used entries until the cache has its maximum size.
+    /// Removes the least recently used entries until the cache does not exceed its maximum size.
     fn shrink(&self) {
         let Some(folder) = &self.folder else { return };
         let mut entries: Vec<(SystemTime, u64, PathBuf)> = Vec::new();
@@ -145,7 +145,7 @@ fn encode(compiled: &Compiled) -> String {
     format!("{MAGIC}\n{}\n{rest}", hash(rest.as_bytes()))
 }
 
-/// Parses the text of an entry. Returns `None` if it is damaged.
+/// Parses the text of an entry. Returns `None` if the text is damaged.
 fn decode(text: &str) -> Option<Compiled> {
     let (magic, text) = text.split_once('\n')?;
     let (sum, text) = text.split_once('\n')?;

@@ -1,7 +1,8 @@
 //! Compilation by clang.
 //!
-//! Clang needs the headers of a CUDA toolkit of a version that it supports. Without them, `headers/clang.h` declares
-//! the language: built-in variables, vector types, mathematical functions, atomics, shuffles and `printf`.
+//! Clang needs the headers of a CUDA toolkit of a version that it supports. Without a toolkit,
+//! `headers/clang.h` declares the language: built-in variables, vector types, mathematical
+//! functions, atomics, shuffles and `printf`.
 
 use std::fs;
 use std::path::Path;
@@ -14,17 +15,20 @@ use crate::tool::{has_architecture, include_options, result, run, text_for_progr
 /// Declarations of CUDA C++ without the headers of a toolkit.
 const PRELUDE: &str = include_str!("headers/clang.h");
 
-/// A header that clang's own headers include, and whose functions they declare in the prelude's mode.
+/// Header of a toolkit that clang's own headers include. Without a toolkit, an empty file takes the
+/// place of the header.
 const EMPTY_HEADER: &str = "crt/sm_70_rt.hpp";
 
-/// Declaration of a variable in host code, up to its name. Clang keeps its value in device code.
+/// Declaration of a constant in host code, up to its name. Clang also emits the value of the
+/// constant in device code.
 const DECLARATION: &str = "__attribute__((used)) static const void *const";
 
 /// Texts in a log that show that the toolkit does not suit clang.
 const UNSUITABLE: [&str; 3] =
     ["__clang_cuda_runtime_wrapper.h", "cannot find CUDA installation", "cannot find libdevice"];
 
-/// Compiles a source text, first with the headers of a toolkit if there is one.
+/// Compiles a source text with the headers of a toolkit, or with the prelude if there is no
+/// suitable toolkit.
 pub(crate) fn compile(clang: &Path, job: &Job<'_>) -> Result<Compiled, Error> {
     let temporary = tempfile::tempdir().map_err(failed(&std::env::temp_dir()))?;
     let folder = temporary.path();

@@ -68,8 +68,8 @@ impl fmt::Display for CompilerKind {
 pub struct Source<'a> {
     /// The text.
     pub text: &'a str,
-    /// Name of the file in messages and line information. Quoted includes refer to its folder. A name such as `<cuda>`
-    /// is no file, and quoted includes then refer to the current folder.
+    /// Name of the file in messages and line information. Quoted includes refer to its folder. A
+    /// name such as `<cuda>` denotes no file, and quoted includes then refer to the current folder.
     pub file: &'a str,
     /// Number of the text's first line in the file, from 1.
     pub line: u32,
@@ -88,7 +88,7 @@ pub struct Request<'a> {
     pub names: &'a [String],
     /// The user's folders with headers.
     pub include: &'a [PathBuf],
-    /// The compiler; if omitted, the first that is installed of [`CompilerKind::ALL`].
+    /// The compiler. `None` selects the first compiler of [`CompilerKind::ALL`] that is installed.
     pub compiler: Option<CompilerKind>,
     /// Folders in which the compiler and the CUDA headers are searched for.
     pub search: &'a SearchPath,
@@ -128,7 +128,7 @@ pub fn compile(request: &Request<'_>) -> Result<Compiled, Error> {
     Ok(compiled)
 }
 
-/// Options by which a compiler reads a file that [`Includes`] does not know.
+/// Options that make a compiler read a file that [`Includes`] does not know.
 const FILE_OPTIONS: [&str; 8] =
     ["-include", "--include", "--pre-include", "-imacros", "-optf", "--options-file", "-pch", "--use-pch"];
 
@@ -139,7 +139,7 @@ const FOLDER_OPTIONS: [&str; 4] = ["-I", "--include-path", "-isystem", "-iquote"
 const VARIABLES: [&str; 6] =
     ["NVCC_APPEND_FLAGS", "NVCC_PREPEND_FLAGS", "NVCC_CCBIN", "CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH"];
 
-/// Headers whose times stand for the version of a folder with CUDA headers.
+/// Headers whose modification times identify the version of a folder with CUDA headers.
 const MARKERS: [&str; 5] = ["cuda_fp16.h", "cuda_runtime.h", "cooperative_groups.h", "cub/version.cuh", "crt/mma.h"];
 
 /// A request with everything that a compiler needs.
@@ -161,7 +161,7 @@ pub(crate) struct Job<'a> {
     pub(crate) includes: Includes,
     pub(crate) libdevice: Option<PathBuf>,
     pub(crate) toolkit: Option<PathBuf>,
-    /// Name of the compiler in messages.
+    /// The compiler, for messages.
     pub(crate) compiler: CompilerKind,
     current: PathBuf,
 }
@@ -203,7 +203,8 @@ impl<'a> Job<'a> {
         if line == 1 { text.to_owned() } else { format!("#line {line}\n{text}") }
     }
 
-    /// Returns the key of the compilation in the cache. Returns `None` if its inputs are unknown.
+    /// Returns the key of the compilation in the cache. Returns `None` if some inputs of the
+    /// compilation are unknown.
     fn key(&self, tool: &Tool) -> Result<Option<String>, Error> {
         let reads_files = |option: &String| {
             option.starts_with('@') || FILE_OPTIONS.iter().any(|name| option.starts_with(name) && !is_folder(option))
@@ -337,7 +338,7 @@ mod tests {
             computer.key(|request| request.source.text = "").unwrap(),
             computer.key(|request| request.source.file = "<cuda>").unwrap(),
         ];
-        // The lifetime of the options is that of the request.
+        // A request borrows its options and names.
         fn leaked(texts: &[String]) -> &'static [String] {
             Box::leak(texts.to_vec().into_boxed_slice())
         }

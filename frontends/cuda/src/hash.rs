@@ -2,8 +2,8 @@
 
 use sha2::{Digest, Sha256};
 
-/// Hash of a sequence of fields. The length of each field is a part of the hash, so that two sequences differ if
-/// their concatenations are equal.
+/// Hash of a sequence of fields. The length of each field is a part of the hash, so that different
+/// sequences with the same concatenation have different hashes.
 #[derive(Default)]
 pub(crate) struct Hasher(Sha256);
 

@@ -13,7 +13,7 @@ use crate::hash::hash;
 /// Maximum number of files that are read.
 const MAX_FILES: usize = 4096;
 
-/// Words by which the result of a compilation depends on more than the included files.
+/// Words that make the result of a compilation depend on more than the included files.
 const VARIABLE_WORDS: [&str; 5] = ["__has_include", "__DATE__", "__TIME__", "__TIMESTAMP__", "#embed"];
 
 /// The includes of a source text.

@@ -16,9 +16,9 @@ use crate::tool::{has_architecture, include_options, rejected};
 type Status = c_int;
 
 const SUCCESS: Status = 0;
-/// The log has the reason of this code.
+/// Result code of a failed compilation, whose log states the reason.
 const COMPILATION: Status = 6;
-/// The log has the reason of this code, too.
+/// Result code of an invalid option. The log states the reason.
 const INVALID_OPTION: Status = 5;
 
 /// File name that NVRTC uses in messages about name expressions.
@@ -62,14 +62,15 @@ functions! {
     lowered_name = "nvrtcGetLoweredName" (Handle, *const c_char, *mut *const c_char);
 }
 
-/// Loads NVRTC. A library is loaded once.
+/// Loads NVRTC, or returns its functions if the library is already loaded.
 pub(crate) fn load(library: &NvrtcLibrary) -> Result<&'static Functions, Error> {
     static LOADED: Mutex<Vec<(PathBuf, &'static Functions)>> = Mutex::new(Vec::new());
     let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(&(_, functions)) = loaded.iter().find(|(path, _)| *path == library.path) {
         return Ok(functions);
     }
-    // NVRTC loads this library by its name, and so uses the one that is already loaded.
+    // NVRTC loads its built-ins library by name. The loader then returns the library that is
+    // already loaded.
     for path in &library.before {
         std::mem::forget(open(path)?);
     }
@@ -83,7 +84,7 @@ pub(crate) fn load(library: &NvrtcLibrary) -> Result<&'static Functions, Error> 
 
 fn open(path: &Path) -> Result<Library, Error> {
     let failed = |error: libloading::Error| Error::Load { path: path.to_owned(), reason: error.to_string() };
-    // SAFETY: the user who installed the library vouches for it. NVRTC can be loaded at any time.
+    // SAFETY: the user has installed and trusts the library. NVRTC can be loaded at any time.
     unsafe { Library::new(path) }.map_err(failed)
 }
 
@@ -171,7 +172,8 @@ impl Program {
         Ok(Program { functions, handle })
     }
 
-    /// Returns a text of the program, by the functions that return its size and its bytes.
+    /// Returns a text of the program. `size` and `bytes` are the functions of NVRTC that return its
+    /// size and its bytes.
     fn text(
         &self,
         size: unsafe extern "C" fn(Handle, *mut usize) -> Status,

@@ -2,7 +2,8 @@
 
 use crate::CompilerKind;
 
-/// First parts of header names, each with the package that contains these headers. A later row is more general.
+/// First parts of header names, each with the package that contains these headers. The first row
+/// that matches applies.
 const PACKAGES: [(&str, &str); 16] = [
     ("crt/", "nvidia-cuda-crt"),
     ("cub/", "nvidia-cuda-cccl"),
@@ -22,7 +23,7 @@ const PACKAGES: [(&str, &str); 16] = [
     ("device_", "nvidia-cuda-runtime"),
 ];
 
-/// Other headers of the package `nvidia-cuda-runtime`.
+/// Headers of the package `nvidia-cuda-runtime` that no row of `PACKAGES` matches.
 const RUNTIME_HEADERS: [&str; 6] =
     ["mma.h", "vector_types.h", "vector_functions.h", "math_constants.h", "driver_types.h", "builtin_types.h"];
 

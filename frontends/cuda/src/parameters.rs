@@ -167,7 +167,7 @@ fn name_of(parameter: &str) -> &str {
     let start = declared.trim_end_matches(is_word_char);
     let name = declared.get(start.len()..).unwrap_or_default();
     let is_name = !name.starts_with(|c: char| c.is_ascii_digit()) && !TYPE_WORDS.contains(&name);
-    // A type stands before a name.
+    // A name follows a type.
     let has_type = start.contains(is_word_char) && !start.ends_with(':');
     if is_name && has_type { name } else { "" }
 }

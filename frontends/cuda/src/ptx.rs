@@ -19,8 +19,8 @@ fn entry_of(line: &str) -> Option<&str> {
     name.split('(').next()
 }
 
-/// Returns a PTX text without the declarations of kernels that have a definition, and without the lines with a word
-/// that is in `removed`. Compilers declare a kernel if a variable has its address.
+/// Returns a PTX text without the declarations of kernels, and without the lines that contain
+/// `removed`. Compilers declare a kernel if a variable holds its address.
 pub(crate) fn without_declarations(ptx: &str, removed: &str) -> String {
     let mut text = String::with_capacity(ptx.len());
     // The lines from `.entry` on, until `;` ends a declaration or `{` begins a definition.

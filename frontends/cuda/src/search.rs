@@ -59,7 +59,7 @@ pub struct SearchPath {
 pub(crate) struct NvrtcLibrary {
     /// The path of the library, or a name for the loader.
     pub(crate) path: PathBuf,
-    /// Libraries that must be loaded before it.
+    /// Libraries that must be loaded before NVRTC.
     pub(crate) before: Vec<PathBuf>,
 }
 
@@ -127,8 +127,8 @@ impl SearchPath {
         CLANGS.iter().find_map(|name| self.programs.iter().find_map(|folder| program(folder, name)))
     }
 
-    /// Returns the folders with CUDA headers. Those of the root that has the compiler come first, because the
-    /// headers of another version may not suit the compiler.
+    /// Returns the folders with CUDA headers. The folders of the compiler's own root come first,
+    /// because the headers of another version may not suit the compiler.
     pub(crate) fn headers(&self, compiler: &Path) -> Vec<PathBuf> {
         let (own, others): (Vec<&PathBuf>, Vec<&PathBuf>) =
             self.roots.iter().partition(|root| compiler.starts_with(root));
@@ -156,7 +156,8 @@ pub fn module_folders_of_path() -> Vec<PathBuf> {
     ["python3", "python"].iter().find_map(|name| module_folders(OsStr::new(name))).unwrap_or_default()
 }
 
-/// Returns the folders in which a Python interpreter finds modules. Returns `None` if it cannot be run.
+/// Returns the folders in which a Python interpreter finds modules. Returns `None` if the
+/// interpreter cannot be run.
 pub fn module_folders(python: &OsStr) -> Option<Vec<PathBuf>> {
     let mut command = Command::new(python);
     let output = command.args(["-c", PRINT_FOLDERS]).stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;

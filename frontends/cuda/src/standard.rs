@@ -12,7 +12,7 @@ const LIMITS: &str = include_str!("headers/limits.h");
 const MATH: &str = include_str!("headers/math.h");
 const STDINT: &str = include_str!("headers/stdint.h");
 
-/// Names and texts of headers of C.
+/// Headers of C, each with its name and its text.
 const OF_C: [(&str, &str); 18] = [
     ("assert.h", BUILTIN),
     ("cassert", BUILTIN),
@@ -34,7 +34,7 @@ const OF_C: [(&str, &str); 18] = [
     ("string.h", BUILTIN),
 ];
 
-/// Headers of C++ of which the package `nvidia-cuda-cccl` has a version for GPUs, in `cuda/std`.
+/// Headers of C++ that the package `nvidia-cuda-cccl` provides for GPUs in the folder `cuda/std`.
 const OF_CPP: [&str; 15] = [
     "algorithm",
     "array",
@@ -53,14 +53,14 @@ const OF_CPP: [&str; 15] = [
     "utility",
 ];
 
-/// The header of all of CUB, which refuses NVRTC.
+/// Header of all parts of CUB, which NVRTC cannot compile.
 const CUB: &str = "cub/cub.cuh";
 
 /// Folders with the headers of CUB for kernels.
 const CUB_FOLDERS: [&str; 4] = ["cub/block", "cub/warp", "cub/thread", "cub/iterator"];
 
-/// Returns the names and texts of the headers for NVRTC. There are none unless the source text includes such a
-/// header, because CUDA headers ask for the presence of standard headers.
+/// Returns the names and texts of the headers that NVRTC gets. Standard headers are included only
+/// if the source text needs one, because CUDA headers test for their presence.
 pub(crate) fn headers(includes: &Includes, folders: &[PathBuf]) -> Vec<(String, String)> {
     let is_included = |name: &str| includes.others.contains(name);
     let mut headers = Vec::new();

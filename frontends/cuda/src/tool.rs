@@ -10,10 +10,11 @@ use crate::log::{Severity, diagnostics, missing_header};
 use crate::search::{NvrtcLibrary, SearchPath};
 use crate::{clang, nvcc, nvrtc, packages, ptx};
 
-/// First part of the names of the variables by which a compiler program resolves the names of kernels.
+/// First part of the names of the variables through which a compiler program reports the PTX names
+/// of kernels.
 const NAME_VARIABLE: &str = "halfbyte_name_";
 
-/// File name of the expressions for the names of kernels in messages.
+/// File name in messages about the C++ names of kernels.
 pub(crate) const NAME_FILE: &str = "__halfbyte_name";
 
 /// An installed compiler.
@@ -36,7 +37,8 @@ impl Tool {
     fn of(kind: CompilerKind, search: &SearchPath) -> Option<Tool> {
         match kind {
             CompilerKind::Nvrtc => {
-                // Only the loader can tell whether it finds a name. A file is loaded when it is needed.
+                // A library without an absolute path is loaded here, because only the loader of the
+                // system can find it.
                 let is_present = |library: &NvrtcLibrary| library.path.is_absolute() || nvrtc::load(library).is_ok();
                 search.nvrtc().into_iter().find(is_present).map(Tool::Nvrtc)
             }
@@ -79,7 +81,7 @@ impl Tool {
     }
 }
 
-/// Returns a text that changes with a file or a folder: its path, size and time.
+/// Returns a text that changes with a file or a folder: its path, size and modification time.
 pub(crate) fn stamp(path: &Path) -> String {
     let data = std::fs::metadata(path).ok();
     let time = data.as_ref().and_then(|data| data.modified().ok()?.duration_since(UNIX_EPOCH).ok());

@@ -109,7 +109,7 @@ fn ptx_name(file: &str, text: &str, name: &str, kernels: &[&str]) -> Result<Stri
     }
 }
 
-/// Returns the failure for a text that has no kernels without template arguments.
+/// Returns the failure for a text that has no kernels, or only templates of kernels.
 fn without_kernels(file: &str, text: &str) -> Failure {
     let template =
         if text.contains("template") { "; a template needs its arguments, such as --entry 'scale<float>'" } else { "" };
@@ -140,7 +140,8 @@ fn rejected(file: &str, text: &str, rejection: &Rejection) -> Failure {
     Report::new(file, text, diagnostics).into()
 }
 
-/// Returns the span of a character. Without a column, it is the first character of the line that is no space.
+/// Returns the span of the character at a column, or of the first character of the line that is no
+/// space.
 fn span(text: &str, line: u32, column: Option<u32>) -> Span {
     let before = usize::try_from(line).unwrap_or(1).saturating_sub(1);
     let start: usize = text.split_inclusive('\n').take(before).map(str::len).sum();

@@ -22,8 +22,8 @@ const DRIVER: &str = "HALFBYTE_DRIVER";
 /// Other file names of the libraries, by which some programs load them.
 const OTHER_NAMES: [(&str, &str); 2] = [("libcuda.so", LIBRARY), ("libnvJitLink.so.12", LINKER)];
 
-/// Variables with the cache folders of frameworks, and the names of these folders. XDG_CACHE_HOME stays as it is, because
-/// it also has downloads, such as models.
+/// Variables with the cache folders of frameworks, and the names of these folders. XDG_CACHE_HOME
+/// stays unchanged, because its folder also contains downloads, such as models.
 const CACHES: [(&str, &str); 4] = [
     ("PYCUDA_CACHE_DIR", "pycuda"),
     ("CUPY_CACHE_DIR", "cupy"),
@@ -82,8 +82,8 @@ fn with_library(folder: &Path) -> Option<PathBuf> {
     folder.canonicalize().ok().filter(|folder| folder.join(LIBRARY).is_file())
 }
 
-/// Creates a folder below a folder with links to the libraries, which have the other names of the libraries. Returns the
-/// new folder, or `None` if the folder of the driver library has all names. A Python wheel cannot contain links.
+/// Creates a folder in `folder` with links to the libraries under their other names. Returns the
+/// new folder, or `None` if the driver folder has all names. A Python wheel cannot contain links.
 pub(super) fn other_names(driver: &Path, folder: &Path) -> io::Result<Option<PathBuf>> {
     let is_missing = |(name, library): &(&str, &str)| !driver.join(name).exists() && driver.join(library).is_file();
     let mut missing = OTHER_NAMES.into_iter().filter(is_missing).peekable();
@@ -188,15 +188,17 @@ fn plug_ins(driver: &Path, inherited: impl Fn(&str) -> Option<OsString>) -> Resu
     Ok(Some((MODULES, path)))
 }
 
-/// Returns the variables by which a program uses the stand-in for nvJitLink in place of NVIDIA's library. There are
-/// none if the stand-in or NVIDIA's library is missing. `inherited` returns a variable of this process.
+/// Returns the variables by which a program uses the stand-in for nvJitLink in place of NVIDIA's
+/// library. Returns no variables if the stand-in or NVIDIA's library is missing. `inherited`
+/// returns a variable of this process.
 fn linker(driver: &Path, wheels: &[PathBuf], inherited: impl Fn(&str) -> Option<OsString>) -> Vec<Variable> {
     const PRELOADED: &str = "LD_PRELOAD";
     let value = |name: &str| inherited(name).filter(|value| !value.is_empty());
     let stand_in = driver.join(LINKER);
     let nvidia = value(NVIDIA_LINKER).or_else(|| newest_linker(wheels).map(PathBuf::into_os_string));
     let (Some(nvidia), true) = (nvidia, stand_in.is_file()) else { return Vec::new() };
-    // A program loads the library of a wheel by its path. It uses a library of the same name that is loaded before.
+    // A program loads the library of a wheel by its path. The loader then returns a library of the
+    // same name that is already loaded.
     let is_separator = |byte: &u8| matches!(byte, b' ' | b':');
     let stand_in = if stand_in.as_os_str().as_encoded_bytes().iter().any(is_separator) {
         // A path with a separator cannot be preloaded. The file name is found in LD_LIBRARY_PATH.
@@ -232,7 +234,8 @@ fn with_headers(wheels: &[PathBuf]) -> Option<&PathBuf> {
 /// Creates cache folders below a folder, and returns their variables. A framework would otherwise take a compiled
 /// kernel from its cache, and this kernel may be machine code of a GPU.
 pub(super) fn caches(folder: &Path) -> io::Result<Vec<Variable>> {
-    // The cache of tinygrad is a file. The Python package creates cache folders of its own without the other variable.
+    // CACHEDB names a file, the cache of tinygrad. Without HALFBYTE_OWN_CACHES, the Python package
+    // would create cache folders of its own.
     let mut variables = vec![
         ("CACHEDB", folder.join("tinygrad.db").into_os_string()),
         ("HALFBYTE_OWN_CACHES", folder.as_os_str().to_owned()),

@@ -16,7 +16,7 @@ mod unix_signals {
     /// The signals that are forwarded. A terminal sends the signal of Ctrl-C to the program itself.
     const FORWARDED: [c_int; 2] = [SIGHUP, SIGTERM];
 
-    /// Process of the program, or 0 if the program does not run.
+    /// Process ID of the program, or 0 if the program does not run.
     static PROGRAM: AtomicI32 = AtomicI32::new(0);
 
     /// The last signal that has not been forwarded, or 0.
@@ -81,7 +81,8 @@ mod unix_signals {
         if program == 0 {
             return;
         }
-        // The handler and `send_to` may both be here, so that each takes the signal away.
+        // The handler may interrupt `send_to` here. The swap ensures that a signal is sent only
+        // once.
         match PENDING.swap(0, Ordering::SeqCst) {
             0 => {}
             signal => {

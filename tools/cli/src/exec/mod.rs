@@ -166,7 +166,7 @@ impl Exec {
     }
 }
 
-/// Runs a program, and forwards the signals that end it.
+/// Runs a program to its end, and forwards termination signals to the program.
 fn run_to_end(command: &mut Command) -> io::Result<ExitStatus> {
     let forwarding = Forwarding::start();
     let mut program = command.spawn()?;

@@ -1,5 +1,5 @@
-//! The reports of the driver library and of the Python plug-ins: at most one file of each per process of a program, which
-//! they write when the process exits and after each error.
+//! The reports of the driver library and of the Python plug-ins. Each of these two writes at most
+//! one file per process, when the process exits and after each error.
 
 use std::collections::BTreeSet;
 use std::fs::{read, read_dir};
@@ -48,7 +48,7 @@ struct Finding {
     file: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     line: Option<u64>,
-    /// The number of times that it occurred.
+    /// The number of occurrences.
     #[serde(default = "once")]
     count: u64,
 }
@@ -77,7 +77,7 @@ impl Report {
                 Err(error) => say(&format!("warning: the report of {} is ignored: {error}", process_of(&file))),
             }
         }
-        // The driver library and the plug-ins of one process write a file each.
+        // The driver library and the plug-ins of one process each write a file.
         merged.processes = processes.len() as u64;
         merged
     }
@@ -150,7 +150,7 @@ impl Report {
     }
 }
 
-/// Adds findings to a list. A finding that is in the list is counted there.
+/// Adds findings to a list. If the list has an equal finding, adds the numbers of occurrences.
 fn merge(list: &mut Vec<Finding>, more: Vec<Finding>) {
     for finding in more {
         match list.iter_mut().find(|known| known.identity() == finding.identity()) {
