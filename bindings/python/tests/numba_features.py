@@ -72,7 +72,7 @@ def test_eager_signature():
     assert (x == np.arange(33) * 3).all()
 
 
-def test_several_signatures_and_specialization():
+def test_several_signatures_and_specialisation():
     @cuda.jit
     def twice(x):
         x[cuda.grid(1)] *= 2
