@@ -304,6 +304,7 @@ fn the_reports_of_all_processes_are_merged() {
         "kernels": ["add", "mul", "sub"],
         "errors": [race],
         "warnings": with_warning()["warnings"],
+        "approximations": [],
     });
     let said = library.run(&["--report", "-"], &script);
     assert_eq!(said.code, 1, "{}", said.err);

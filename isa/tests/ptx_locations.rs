@@ -3,7 +3,7 @@
 use halfbyte_abi::Sm;
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx::module::{Kernel, Module};
-use halfbyte_isa::ptx::text::{Writer, read};
+use halfbyte_isa::ptx::text::{Writer, read, read_each};
 
 #[test]
 fn finds_the_source_location_of_instructions() {
@@ -96,4 +96,26 @@ fn checks_debug_directives() {
         let errors = read(&format!("{head}{line}\n")).unwrap_err();
         assert_eq!(errors[0].to_string(), message, "{line}");
     }
+}
+
+/// Tests that the approximate instructions of a kernel include those of the functions that the kernel can call.
+#[test]
+fn finds_approximate_instructions() {
+    let text = ".version 8.8\n.target sm_90\n.address_size 64
+.func f() { .reg .f32 %f; ex2.approx.ftz.f32 %f, 0f3F800000; ret; }
+.func g() { .reg .f32 %f; sin.approx.f32 %f, 0f3F800000; ret; }
+.visible .entry k() { .reg .f32 %f;
+rcp.rn.f32 %f, 0f3F800000;
+tanh.approx.f32 %f, 0f3F800000;
+call f, ();
+ret; }
+.visible .entry l() { ret; }
+.visible .entry refused() { multimem.ld_reduce.global.add.u32 %r, [0]; }
+";
+    let file = read_each(text).unwrap();
+    let found = |kernel: &str| -> Vec<(String, u32)> {
+        file.approximations(kernel).into_iter().map(|of| (of.instruction, of.at.line)).collect()
+    };
+    assert_eq!(found("k"), [("tanh.approx.f32".to_owned(), 8), ("ex2.approx.ftz.f32".to_owned(), 4)]);
+    assert!(["l", "refused", "none"].iter().all(|kernel| found(kernel).is_empty()));
 }

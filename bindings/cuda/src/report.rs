@@ -44,19 +44,27 @@ struct Found {
     kernels: Vec<String>,
     errors: BTreeMap<Key, Finding>,
     warnings: BTreeMap<Key, Finding>,
+    /// The instructions of launched kernels that a GPU approximates.
+    approximations: Vec<Finding>,
     /// The errors that no caller of [`halfbyte_take_findings`] has taken, in the order of their first occurrence.
     untaken: Vec<(Key, Finding)>,
 }
 
 impl Found {
     const fn new() -> Found {
-        Found { kernels: Vec::new(), errors: BTreeMap::new(), warnings: BTreeMap::new(), untaken: Vec::new() }
+        Found {
+            kernels: Vec::new(),
+            errors: BTreeMap::new(),
+            warnings: BTreeMap::new(),
+            approximations: Vec::new(),
+            untaken: Vec::new(),
+        }
     }
 
     /// Returns the contents of a report, with a number of launches.
     fn contents(&self, launches: u64) -> Contents<'_> {
         let (errors, warnings) = (self.errors.values().collect(), self.warnings.values().collect());
-        Contents { launches, kernels: &self.kernels, errors, warnings }
+        Contents { launches, kernels: &self.kernels, errors, warnings, approximations: &self.approximations }
     }
 
     /// Adds an error or a warning. Returns `true` if no earlier one has the same key.
@@ -96,12 +104,13 @@ impl Found {
 /// The properties in which equal findings agree: kernel, kind of the failure, and line of the PTX text.
 type Key = (String, &'static str, u32);
 
-/// An error or a warning, with the number of times that it occurred.
+/// An error, a warning or an approximation, with the number of times that it occurred.
 #[derive(Clone, Serialize)]
 struct Finding {
     kind: &'static str,
     kernel: String,
     message: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
     display: String,
     file: String,
     line: u32,
@@ -115,6 +124,7 @@ struct Contents<'a> {
     kernels: &'a [String],
     errors: Vec<&'a Finding>,
     warnings: Vec<&'a Finding>,
+    approximations: &'a [Finding],
 }
 
 fn found() -> MutexGuard<'static, Found> {
@@ -200,9 +210,24 @@ fn show(message: &str) {
 pub fn launched(function: &Function) {
     LAUNCHES.fetch_add(1, Ordering::Relaxed);
     if !function.is_launched.swap(true, Ordering::Relaxed) {
-        found().kernels.push(function.name().to_owned());
+        let mut found = found();
+        found.kernels.push(function.name().to_owned());
+        found.approximations.extend(approximations(function));
         LazyLock::force(&FILE);
     }
+}
+
+/// Returns the instructions of a function that a GPU approximates, each with its source line.
+fn approximations(function: &Function) -> impl Iterator<Item = Finding> {
+    let module = &function.module;
+    module.read.approximations(function.name()).into_iter().map(|of| {
+        let origin = module.read.source_of(of.at);
+        let source = origin.as_ref().and_then(|origin| origin.0.first());
+        let (file, line) = source.map_or((&*module.file, of.at.line), |&(file, loc)| (file, loc.line));
+        let message = format!("the result of `{}` is rounded to nearest; a GPU approximates it", of.instruction);
+        let (kernel, file) = (function.name().to_owned(), file.to_owned());
+        Finding { kind: "approximation", kernel, message, display: String::new(), file, line, count: 1 }
+    })
 }
 
 /// Writes text that a kernel prints to standard output.

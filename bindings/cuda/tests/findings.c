@@ -8,6 +8,7 @@ static const char *KERNELS =
     HEAD
     ".file 1 \"k.cu\"\n"
     ".visible .entry store(.param .u64 x)\n{\n.reg .b64 %d;\n.loc 1 12 5\nld.param.u64 %d, [x];\nst.global.u32 [%d], 1;\nret;\n}\n"
+    ".visible .entry approximate()\n{\n.reg .f32 %f;\n.loc 1 56 5\nex2.approx.f32 %f, 0f3F800000;\nret;\n}\n"
     ".visible .entry trapping(.param .u64 x)\n{\n.loc 1 34 5\ntrap;\n}\n";
 
 static char text[1 << 16];
@@ -49,7 +50,12 @@ int main(void) {
     memset(text, 0, sizeof text);
     const size_t all = halfbyte_report(NULL, 0);
     CHECK(all == halfbyte_report(text, sizeof text - 1) && all == strlen(text));
-    CHECK(has("\"launches\":5") && has("\"kernels\":[\"store\",\"trapping\"]") && has("\"line\":34,\"count\":2"));
+    CHECK(has("\"approximations\":[]"));
+    launch_on(module, "approximate", x);
+    memset(text, 0, sizeof text);
+    halfbyte_report(text, sizeof text - 1);
+    CHECK(has("\"kind\":\"approximation\",\"kernel\":\"approximate\"") && has("ex2.approx.f32") && has("\"line\":56,\"count\":1"));
+    CHECK(has("\"launches\":6") && has("\"kernels\":[\"store\",\"trapping\",\"approximate\"]") && has("\"line\":34,\"count\":2"));
     OK(cuCtxDestroy_v2(context));
     return finish();
 }

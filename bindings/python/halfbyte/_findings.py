@@ -14,7 +14,7 @@ import os
 import re
 import threading
 from pathlib import Path
-from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from . import _driver
 from ._errors import Error, ParseError, Race, RaceWarning, Refused, Trap
@@ -64,12 +64,14 @@ class _Record:
         self.kernels: Dict[str, None] = {}
         self.errors: Dict[_Key, Finding] = {}
         self.warnings: Dict[_Key, Finding] = {}
+        self.approximations: Dict[_Key, Finding] = {}
         #: The errors that no call of `take_errors` has returned.
         self.untaken: Dict[_Key, Finding] = {}
 
     def contents(self) -> Dict[str, Any]:
-        lists = [[dataclasses.asdict(finding) for finding in found.values()] for found in (self.errors, self.warnings)]
-        return {"launches": self.launches, "kernels": list(self.kernels), "errors": lists[0], "warnings": lists[1]}
+        lists = {"errors": self.errors, "warnings": self.warnings, "approximations": self.approximations}
+        texts = {name: [dataclasses.asdict(finding) for finding in found.values()] for name, found in lists.items()}
+        return {"launches": self.launches, "kernels": list(self.kernels), **texts}
 
 
 _lock = threading.RLock()
@@ -81,6 +83,14 @@ def launched(kernel: str) -> None:
     with _lock:
         _record.launches += 1
         _record.kernels[kernel] = None
+
+
+def approximates(kernel: str, instructions: Sequence[Tuple[str, str, int]]) -> None:
+    """Records the instructions of a kernel that a GPU approximates, each with its file and line."""
+    with _lock:
+        for instruction, file, line in instructions:
+            message = f"the result of `{instruction}` is rounded to nearest; a GPU approximates it"
+            _record.approximations[kernel, instruction, file, line] = Finding("approximation", kernel, message, "", file, line)
 
 
 def failed(kernel: str, error: Error) -> None:
@@ -182,7 +192,7 @@ def _collect() -> None:
         return
     names = [field.name for field in dataclasses.fields(Finding)]
     for error in json.loads(_text(library, "halfbyte_take_findings")):
-        finding = Finding(**{name: error[name] for name in names})
+        finding = Finding(**{name: error.get(name, "") for name in names})
         # The message distinguishes errors of one source line.
         _add(_record.untaken, (finding.kernel, f"driver: {finding.message}", finding.file, finding.line), finding)
 

@@ -258,6 +258,7 @@ class LoadedKernel:
         self.kernel = HostKernel(text, name, f"{name}.ptx")
         self.parameters = len(self.kernel.params)
         self.settings = settings
+        _findings.approximates(name, self.kernel.approximations)
 
     def launch(self, launcher: Launcher, grid: Tuple[int, int, int], to: _Arguments, args: Sequence[Any]) -> None:
         settings = self.settings()

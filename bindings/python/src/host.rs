@@ -4,6 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use halfbyte::import_ptx::{Globals, load_of};
 use halfbyte::isa::ptx::resources::Resources;
+use halfbyte::isa::ptx::text::Approximation;
 use halfbyte::runtime::Trap;
 use halfbyte::runtime::ptx::{Allocation, HostLaunch, HostMemory, Kernel, Print, Warn};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -67,6 +68,19 @@ impl HostKernel {
     #[getter]
     fn registers(&self) -> u32 {
         self.resources.registers
+    }
+
+    /// Instructions that a GPU approximates, each with the file and the line of its source.
+    #[getter]
+    fn approximations(&self) -> Vec<(String, String, u32)> {
+        let PtxText { file, read, .. } = &self.text;
+        let located = |of: Approximation| {
+            let origin = read.source_of(of.at);
+            let source = origin.as_ref().and_then(|origin| origin.0.first());
+            let (file, line) = source.map_or((file.as_str(), of.at.line), |&(file, loc)| (file, loc.line));
+            (of.instruction, file.to_owned(), line)
+        };
+        read.approximations(self.name()).into_iter().map(located).collect()
     }
 
     /// Launches the kernel. ``args`` has the bits of each parameter as an integer, or its bytes. The kernel may access

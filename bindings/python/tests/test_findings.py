@@ -220,3 +220,11 @@ def test_functions_after_imports(tmp_path, monkeypatch):
     for name in ("of_test", "broken_of_test", "missing_of_test"):
         sys.modules.pop(name, None)
         _imports._finder.functions.pop(name, None)
+
+
+def test_approximate_instructions_are_recorded_once():
+    for _ in range(2):
+        _findings.approximates("k", [("ex2.approx.f32", "k.py", 7)])
+    found = [of for of in _findings._record.contents()["approximations"] if of["kernel"] == "k"]
+    message = "the result of `ex2.approx.f32` is rounded to nearest; a GPU approximates it"
+    assert [(of["kind"], of["message"], of["file"], of["line"], of["count"]) for of in found] == [("approximation", message, "k.py", 7, 1)]

@@ -72,6 +72,12 @@ def test_a_kernel_accesses_the_given_memory():
     assert x.tolist() == [0, 4, 4, 6, 8, 10, 6, 7]
 
 
+def test_approximate_instructions_are_listed():
+    text = TWICE.replace("add.u32 %r2, %r2, %r2;", ".reg .f32 %f;\n    .loc 1 5 1\n    ex2.approx.f32 %f, 0f00000000;") + '.file 1 "k.py"\n'
+    assert HostKernel(text, "twice").approximations == [("ex2.approx.f32", "k.py", 5)]
+    assert HostKernel(TWICE, "twice").approximations == []
+
+
 @pytest.mark.parametrize("engine", ["interp", "jit"])
 def test_an_address_outside_the_memory_is_an_error(engine):
     kernel = HostKernel(TWICE, "twice", "twice.ptx")

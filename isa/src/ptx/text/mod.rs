@@ -1,6 +1,7 @@
 //! PTX as text. [`read`] parses a [`Module`], and the text of a printed module parses to the same
 //! module. A [`Writer`] writes modules kernel by kernel. [`link`] merges several texts.
 
+mod approximations;
 mod body;
 mod constant;
 mod error;
@@ -19,6 +20,7 @@ mod unsupported;
 mod variables;
 mod writer;
 
+pub use approximations::Approximation;
 pub use error::{Error, ErrorKind, Verdict};
 pub use link::{LinkError, link};
 pub use printer::{inst_text, inst_text_in};

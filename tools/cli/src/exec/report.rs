@@ -30,9 +30,11 @@ pub(super) struct Report {
     kernels: BTreeSet<String>,
     errors: Vec<Finding>,
     warnings: Vec<Finding>,
+    /// The instructions of launched kernels that a GPU approximates.
+    approximations: Vec<Finding>,
 }
 
-/// An error or a warning in a kernel.
+/// An error, a warning or an approximation in a kernel.
 #[derive(Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default)]
 struct Finding {
@@ -89,6 +91,7 @@ impl Report {
         self.kernels.extend(other.kernels);
         merge(&mut self.errors, other.errors);
         merge(&mut self.warnings, other.warnings);
+        merge(&mut self.approximations, other.approximations);
     }
 
     /// Returns `true` if a kernel had an error.
@@ -137,7 +140,13 @@ impl Report {
             [] => String::new(),
             warnings => format!("; warnings: {}", kinds(warnings)),
         };
-        format!("{launches}; {errors}{warnings}")
+        let approximations = match self.approximations.len() {
+            0 => String::new(),
+            number => {
+                format!("; {}", counted(number as u64, "approximate instruction", "approximate instructions"))
+            }
+        };
+        format!("{launches}; {errors}{warnings}{approximations}")
     }
 
     /// Returns the names of the first kernels, separated by commas.
@@ -254,6 +263,11 @@ mod tests {
         assert_eq!(merged(&["{}"]).summary(), "no launches; no errors");
         let plain = merged(&[r#"{"launches": 1, "kernels": ["add"]}"#]);
         assert_eq!(plain.summary(), "1 launch of 1 kernel (add); no errors");
+        let approximate = finding("approximation");
+        let with_approximation =
+            merged(&[&format!(r#"{{"launches": 1, "kernels": ["add"], "approximations": [{approximate}]}}"#)]);
+        assert_eq!(with_approximation.summary(), "1 launch of 1 kernel (add); no errors; 1 approximate instruction");
+        assert!(!with_approximation.has_errors());
         let [race, trap, new] = ["race", "trap", "new"].map(finding);
         let kernels = (0..8).map(|number| format!("\"k{number}\"")).collect::<Vec<_>>().join(", ");
         let all = merged(&[&format!(
