@@ -146,7 +146,7 @@ fn encode(compiled: &Compiled) -> String {
 }
 
 /// Parses the text of an entry. Returns `None` if the text is damaged.
-fn decode(text: &str) -> Option<Compiled> {
+pub(crate) fn decode(text: &str) -> Option<Compiled> {
     let (magic, text) = text.split_once('\n')?;
     let (sum, text) = text.split_once('\n')?;
     if magic != MAGIC || sum != hash(text.as_bytes()) {

@@ -3,6 +3,8 @@
 //! [`compile`] finds a compiler and the CUDA headers in a [`SearchPath`], and keeps the PTX in a [`Cache`]. The
 //! compilers need no GPU. NVRTC is a library, which is loaded at its first use; nvcc and clang are programs.
 
+#[cfg(test)]
+mod any_text;
 mod cache;
 mod clang;
 mod compile;
