@@ -88,7 +88,9 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 def pytest_report_header(config: pytest.Config) -> Optional[str]:
     suite = _suite(config)
     if not suite.is_on:
-        return None
+        has_no_effect = config.option.halfbyte_races and not config.option.halfbyte
+        hint = f"halfbyte: without {_OPTION}, --halfbyte-races applies only to tests with the marker or the fixture {_MARKER}"
+        return hint if has_no_effect else None
     races = os.environ.get("HALFBYTE_RACES", "off")
     checks = "" if races in ("", "0", "off") else ", races" if races != "strict" else ", races=strict"
     return f"halfbyte: GPU code runs on the CPU (sm_{os.environ.get('HALFBYTE_SM') or '80'}{checks}): {', '.join(suite.parts)}"
@@ -222,7 +224,9 @@ def report(findings: Sequence[_findings.Finding]) -> str:
 
 
 def _text(finding: _findings.Finding) -> str:
-    what = finding.kind if finding.kind in ("race", "trap") else {"uninitialised": "uninitialised read"}.get(finding.kind, finding.kind)
+    what = {"uninitialised": "uninitialised read"}.get(finding.kind, finding.kind)
+    if "out of bounds" in finding.message:
+        what = "access out of bounds"
     times = f", {finding.count} times" if finding.count > 1 else ""
     lines = [f"{what} in kernel {finding.name}{times}"]
     if finding.line:

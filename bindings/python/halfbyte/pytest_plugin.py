@@ -20,8 +20,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--halfbyte", action="store_true", help="collect *.hb and *.ptx files with run lines or `; test:` headers")
     # `--halfbyte-races=strict` is a separate option, so that a path after `--halfbyte-races` is not taken for a value of the option.
     races = {"dest": "halfbyte_races", "action": "store_const", "default": False}
-    group.addoption("--halfbyte-races", **races, const=True, help="look for races in kernels in PTX and with --halfbyte-gpu, too")
-    group.addoption("--halfbyte-races=strict", **races, const="strict", help="the same; stores of the same value are errors, too")
+    group.addoption("--halfbyte-races", **races, const=True, help="detect races in kernels, with --halfbyte or --halfbyte-gpu")
+    group.addoption("--halfbyte-races=strict", **races, const="strict", help="detect races, and report stores of the same value as errors")
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Optional[pytest.Collector]:

@@ -202,9 +202,9 @@ def test_errors_of_kernels_fail_their_tests(suite, numba):
     ran.stdout.fnmatch_lines(
         [
             "*ERROR at setup of test_setup*",
-            f"test_suite.py:{add}: trap in kernel add_one",
+            f"test_suite.py:{add}: access out of bounds in kernel add_one",
             "*_ test_out_of_bounds _*",
-            f"test_suite.py:{add}: trap in kernel add_one",
+            f"test_suite.py:{add}: access out of bounds in kernel add_one",
             f"{add} |     x[[]i[]] += 1  # line: add",
             "*|     ^^^^^^^^^^*",
             "error: trap on ptx: @add_one, item 64: load of 4 bytes at * is out of bounds*",
@@ -215,16 +215,16 @@ def test_errors_of_kernels_fail_their_tests(suite, numba):
             "*_ test_fails_by_itself _*",
             "E       assert 1 == 2",
             "*Captured halfbyte call*",
-            f"test_suite.py:{add}: trap in kernel add_one",
+            f"test_suite.py:{add}: access out of bounds in kernel add_one",
             "*_ test_skipped _*",
             "*halfbyte: errors outside of tests*",
-            f"test_suite.py:{add}: trap in kernel add_one",
+            f"test_suite.py:{add}: access out of bounds in kernel add_one",
             "halfbyte: 10 launches, 3 errors, 0 warnings",
         ]
     )
     assert ran.ret == 1 and "INTERNALERROR" not in out
     # The name of the kernel is that of the function, except in the message of the driver library on standard error.
-    assert "trap in kernel _Z" not in out
+    assert "in kernel _Z" not in out
 
 
 def test_an_error_outside_of_tests_fails_the_run(suite, numba):
@@ -243,16 +243,22 @@ def test_the_marker_and_the_fixture(suite, numba):
             "halfbyte_gpu: HALFBYTE_SM is 80 in this process, and cannot become 90*",
             "halfbyte_gpu: @pytest.mark.halfbyte_gpu takes sm= and races=, not gpu",
             f"test_suite.py:{line_of(MARKED, 'race')}: race in kernel store_number",
-            f"test_suite.py:{line_of(MARKED, 'add')}: trap in kernel add_one",
+            f"test_suite.py:{line_of(MARKED, 'add')}: access out of bounds in kernel add_one",
         ]
     )
 
 
 def test_a_suite_without_the_option_is_untouched(suite):
-    for option in ((), ("--halfbyte-sm", "90"), ("--halfbyte-races",)):
+    for option in ((), ("--halfbyte-sm", "90")):
         ran = suite(UNTOUCHED, *option)
         ran.assert_outcomes(passed=1)
         ran.stdout.no_fnmatch_line("halfbyte: *")
+
+
+def test_races_alone_are_explained(suite):
+    ran = suite(UNTOUCHED, "--halfbyte-races")
+    ran.assert_outcomes(passed=1)
+    ran.stdout.fnmatch_lines(["halfbyte: without --halfbyte-gpu, --halfbyte-races applies only to tests with the marker*"])
 
 
 def test_the_options(suite):
@@ -308,7 +314,7 @@ def test_errors_of_triton_fail_their_tests(suite):
     ran = suite(TRITON, "--halfbyte-gpu")
     ran.assert_outcomes(passed=1, failed=1)
     ran.stdout.fnmatch_lines(
-        ["halfbyte: GPU code runs on the CPU*Triton*", f"test_suite.py:{line_of(TRITON, 'store')}: trap in kernel fill", "halfbyte: 2 launches, 1 error, *"]
+        ["halfbyte: GPU code runs on the CPU*Triton*", f"test_suite.py:{line_of(TRITON, 'store')}: access out of bounds in kernel fill", "halfbyte: 2 launches, 1 error, *"]
     )
 
 
@@ -319,7 +325,7 @@ def test_torch_has_a_device(suite):
         pytest.skip("the extension module is older than this test")
     ran = suite(TORCH, "--halfbyte-gpu")
     ran.assert_outcomes(passed=1, failed=1)
-    ran.stdout.fnmatch_lines(["halfbyte: *torch.cuda*", f"test_suite.py:{line_of(TORCH, 'add')}: trap in kernel add_one"])
+    ran.stdout.fnmatch_lines(["halfbyte: *torch.cuda*", f"test_suite.py:{line_of(TORCH, 'add')}: access out of bounds in kernel add_one"])
     # A test without the fixture sees no device.
     after = TORCH + "\ndef test_after():\n    assert not torch.cuda.is_available()\n"
     suite(after).assert_outcomes(skipped=1, failed=1, passed=1)
