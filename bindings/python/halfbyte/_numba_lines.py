@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib
+import threading
 import warnings
-from typing import Any, Tuple
+from typing import Any, Iterator, Tuple
 
 #: Behaviour of a module flag that replaces the flag of another module when LLVM links the two.
 _OVERRIDE = 4
 
 _VERSION = "Debug Info Version"
+
+#: Whether the current thread compiles a kernel without lines.
+_thread = threading.local()
 
 
 def with_lines() -> None:
@@ -25,7 +30,7 @@ def with_lines() -> None:
     @functools.wraps(compile_cuda)
     def compile_with_lines(pyfunc: Any, return_type: Any, args: Any, *rest: Any, **options: Any) -> Any:
         # Source lines and debug information exclude each other.
-        if rest or options.get("debug") or options.get("lineinfo"):
+        if rest or options.get("debug") or options.get("lineinfo") or getattr(_thread, "has_no_lines", False):
             return compile_cuda(pyfunc, return_type, args, *rest, **options)
         with warnings.catch_warnings():
             # The program has not asked for lines, so a warning about a function without source would be unexpected.
@@ -36,7 +41,59 @@ def with_lines() -> None:
     for module in modules:
         if getattr(module, "compile_cuda", None) is compile_cuda:
             module.compile_cuda = compile_with_lines
+    if hasattr(modules[1], "_Kernel"):
+        _retry_without_lines(modules[1]._Kernel)
     link_with_other_compilers()
+
+
+def _retry_without_lines(kernel: Any) -> None:
+    """Makes Numba compile a kernel without lines if NVVM refuses its lines.
+
+    For some functions, such as those with `literal_unroll`, Numba writes lines that belong to another function. NVVM finds them when
+    the kernel is compiled or when it is linked.
+    """
+    initialise, bind = kernel.__init__, kernel.bind
+
+    @functools.wraps(initialise)
+    def initialise_or_retry(self: Any, *args: Any, **options: Any) -> None:
+        has_own_lines = options.get("debug") or options.get("lineinfo")
+        try:
+            initialise(self, *args, **options)
+            self._without_lines = None if has_own_lines else (args, options)
+        except Exception as error:
+            if has_own_lines or not _is_of_nvvm(error):
+                raise
+            with _without_lines():
+                initialise(self, *args, **options)
+
+    @functools.wraps(bind)
+    def bind_or_retry(self: Any) -> Any:
+        try:
+            return bind(self)
+        except Exception as error:
+            again = self.__dict__.pop("_without_lines", None)
+            if again is None or not _is_of_nvvm(error):
+                raise
+            with _without_lines():
+                initialise(self, *again[0], **again[1])
+            return bind(self)
+
+    kernel.__init__, kernel.bind = initialise_or_retry, bind_or_retry
+
+
+def _is_of_nvvm(error: Exception) -> bool:
+    """Returns `True` for an error of NVVM, or of the linker that calls NVVM."""
+    return type(error).__name__ in ("NvvmError", "LinkerError", "nvJitLinkError")
+
+
+@contextlib.contextmanager
+def _without_lines() -> Iterator[None]:
+    """Returns a context in which the current thread compiles without lines."""
+    _thread.has_no_lines = True
+    try:
+        yield
+    finally:
+        _thread.has_no_lines = False
 
 
 def link_with_other_compilers() -> None:

@@ -312,3 +312,41 @@ def test_a_kernel_without_a_signature(grid):
         kernel(x, factor, grid=1, block=4, races=True)
         assert (x == factor * factor).all()
     assert kernel.kernel_for(x, np.int32(3)) is kernel.kernel_for(x, np.int32(4))
+
+
+class NvvmError(Exception):
+    """Stands for the error of Numba with this name."""
+
+
+@pytest.mark.parametrize("fails_at", ["__init__", "bind"])
+def test_a_kernel_whose_lines_are_refused_is_compiled_without_lines(fails_at):
+    from halfbyte import _numba_lines
+
+    class Kernel:
+        """Kernel that NVVM refuses with lines."""
+
+        def __init__(self, name, **options):
+            self.name, self.options = name, options
+            self.has_lines = bool(options.get("lineinfo")) or not getattr(_numba_lines._thread, "has_no_lines", False)
+            self.fail_at("__init__")
+
+        def bind(self):
+            self.fail_at("bind")
+            return self.name
+
+        def fail_at(self, place):
+            if self.has_lines and place == fails_at:
+                raise NvvmError(place)
+            if self.options.get("is_broken"):
+                raise ValueError(place)
+
+    _numba_lines._retry_without_lines(Kernel)
+    kernel = Kernel("k")
+    assert kernel.bind() == "k" and not kernel.has_lines
+    # The next kernel has lines again.
+    with pytest.raises(ValueError):
+        Kernel("k", is_broken=True)
+    # Lines that the program asked for, and other errors, are not retried.
+    with pytest.raises(NvvmError):
+        Kernel("k", lineinfo=True).bind()
+    assert not _numba_lines._thread.has_no_lines
