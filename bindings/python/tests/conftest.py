@@ -44,6 +44,17 @@ def fill_text(ty):
 """
 
 
+@pytest.fixture
+def nvrtc():
+    """Skips a test without NVRTC, except in CI."""
+    from test_frontends import not_installed
+
+    try:
+        hb.cuda('extern "C" __global__ void k() {}', compiler="nvrtc")
+    except hb.MissingPackage as missing:
+        not_installed(str(missing))
+
+
 def pytest_addoption(parser):
     parser.addoption("--calls", type=int, default=2000, help="random calls of the fuzz test (100000 in full)")
     parser.addoption("--leak-calls", type=int, default=100_000, help="calls of the test of memory (1000000 in full)")

@@ -9,11 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_frontends import not_installed
 
 import halfbyte as hb
 from halfbyte import _cuda
-
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -23,14 +21,6 @@ def own_cache(tmp_path, monkeypatch):
     """Gives each test an empty cache. Returns its folder."""
     monkeypatch.setenv("HALFBYTE_CACHE", str(tmp_path / "cache"))
     return tmp_path / "cache" / "cuda"
-
-
-@pytest.fixture
-def nvrtc():
-    try:
-        hb.cuda('extern "C" __global__ void k() {}', compiler="nvrtc")
-    except hb.MissingPackage as missing:
-        not_installed(str(missing))
 
 
 def in_another_process(code, **variables):

@@ -95,14 +95,6 @@ def test_barriers_of_the_grid_of_numba(numba_kernels):
     assert line.strip() == "grid.sync()"
 
 
-@pytest.fixture
-def nvrtc():
-    try:
-        hb.cuda('extern "C" __global__ void k() {}', compiler="nvrtc")
-    except hb.MissingPackage as missing:
-        not_installed(str(missing))
-
-
 AXPY = "__global__ void axpy(float a, const float *x, float *y, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = a * x[i] + y[i]; }"
 
 
