@@ -15,6 +15,7 @@ from typing import List, Literal, Optional, Sequence, Tuple, Union
 
 from ._compilers import Sm, only_kernel
 from ._halfbyte import Kernel, Module, compile_cuda, parse_ptx, sm_number
+from ._names import name_parts
 
 __all__ = ["cuda"]
 
@@ -104,17 +105,7 @@ def _named_as_in(source: str, kernel: Kernel) -> Kernel:
 
 def _unmangled(name: str) -> str:
     """Returns the plain name of a mangled C++ name: `axpy` for `_Z4axpyPfS_f`, `of::axpy` for `_ZN2of4axpyEPf`."""
-    found = re.match(r"_Z(N?)(?=\d)", name)
-    parts: List[str] = []
-    rest = name[found.end() :] if found else ""
-    while digits := re.match(r"\d+", rest):
-        end = digits.end() + int(digits[0])
-        if not rest.startswith("_GLOBAL__N", digits.end()):
-            parts.append(rest[digits.end() : end])
-        rest = rest[end:]
-        if found and not found[1]:
-            break
-    return "::".join(parts) or name
+    return "::".join(name_parts(name)) or name
 
 
 #: Comments and string literals.

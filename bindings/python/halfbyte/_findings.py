@@ -18,6 +18,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from . import _driver
 from ._errors import Error, ParseError, Race, RaceWarning, Refused, Trap
+from ._names import name_parts
 
 #: Variable with the folder for the report file. Without the variable, no file is written.
 FOLDER_VARIABLE = "HALFBYTE_REPORT_DIR"
@@ -147,15 +148,7 @@ def totals() -> Totals:
 
 def readable(kernel: str) -> str:
     """Returns the source name of a kernel's function, without module and class, for a mangled name of C++ or Numba."""
-    parts = []
-    if match := re.match(r"_Z(N?)", kernel):
-        rest = kernel[match.end() :]
-        while length := re.match(r"[1-9]\d*", rest):
-            end = length.end() + int(length.group())
-            parts.append(rest[length.end() : end])
-            rest = rest[end:]
-            if not match.group(1):
-                break
+    parts = name_parts(kernel)
     if not parts:
         return kernel
     # Numba writes other characters than letters, digits and underscores as their codes, such as `_3clocals_3e`.
