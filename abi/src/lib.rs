@@ -13,6 +13,7 @@ mod engine;
 mod launch;
 mod limits;
 mod loc;
+pub mod mangled_name;
 mod param;
 mod shape;
 mod signature;

@@ -31,7 +31,6 @@ mod host_function;
 mod image;
 mod init;
 mod jit_options;
-mod kernel_name;
 mod launch;
 mod legacy_launch;
 mod library;

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 use halfbyte::abi::Exceeded;
+use halfbyte::abi::mangled_name::name_parts;
 use halfbyte::import_ptx::with_sources;
 use halfbyte::ir::diag::{Diagnostic, Lines};
 use halfbyte::launch::{launch_diagnostic, race_warning as race_diagnostic};
@@ -18,7 +19,6 @@ use halfbyte::{FailureKind, Report};
 use serde::Serialize;
 
 use crate::function::Function;
-use crate::kernel_name::readable;
 use crate::memory;
 use crate::status::Status;
 
@@ -275,11 +275,12 @@ fn finding(
     Finding { kind, kernel: function.name().to_owned(), message, display, file, line, count: 1 }
 }
 
-/// Replaces the encoded name of a kernel in a text.
+/// Replaces the mangled name of a kernel in a text by the name of the function. Numba encodes the options of the
+/// compilation in the mangled name, so that it has hundreds of characters.
 fn with_readable_name(function: &Function, text: String) -> String {
-    match readable(function.name()) {
-        name if name == function.name() => text,
-        name => text.replace(function.name(), name),
+    match name_parts(function.name()).last() {
+        Some(name) => text.replace(function.name(), name),
+        None => text,
     }
 }
 

@@ -11,11 +11,10 @@ import os
 import re
 import sys
 from types import FrameType
-from typing import List, Literal, Optional, Sequence, Tuple, Union
+from typing import Literal, Optional, Sequence, Tuple, Union
 
 from ._compilers import Sm, only_kernel
-from ._halfbyte import Kernel, Module, compile_cuda, parse_ptx, sm_number
-from ._names import name_parts
+from ._halfbyte import Kernel, Module, compile_cuda, is_expression, parameter_names, parse_ptx, plain_name, sm_number
 
 __all__ = ["cuda"]
 
@@ -49,7 +48,7 @@ def cuda(
     Argument names are those of the source or of the PTX. Raises `ParseError` with the log if the compilation fails.
     """
     place = _place(source, sys._getframe(1)) if file is None else (file, 1)
-    expressions = [entry] if entry is not None and _is_expression(entry) else []
+    expressions = [entry] if entry is not None and is_expression(entry) else []
     folders = [folder for folder in sys.path if folder]
     included = [os.fspath(folder) for folder in include]
     ptx, lowered = compile_cuda(source, *place, sm_number(sm), list(options), expressions, included, folders, compiler)
@@ -67,18 +66,13 @@ def cuda(
 def _kernel(module: Module, entry: str, source: str) -> Kernel:
     """Returns the kernel with a mangled or plain name."""
     all = [*module, *module.refused]
-    found = [entry] if entry in all else [name for name in all if _unmangled(name) == entry]
+    found = [entry] if entry in all else [name for name in all if plain_name(name) == entry]
     if len(found) > 1:
         names = ", ".join(found)
         raise ValueError(f"there are several kernels {entry}; give entry with parameters, such as '{entry}(float *)', or one of {names}")
     if not found and re.search(rf"\btemplate\b[^;{{}}]*\b{re.escape(entry.rpartition('::')[2])}\s*\(", source):
         raise KeyError(f"{entry} is a template; give its arguments, such as entry='{entry}<float>'")
     return module[found[0] if found else entry]
-
-
-def _is_expression(entry: str) -> bool:
-    """Returns `True` if only the compiler can find the kernel: a template instance, or a name with parameters."""
-    return any(sign in entry for sign in "<(& ")
 
 
 def _place(source: str, frame: Optional[FrameType]) -> Tuple[str, int]:
@@ -94,51 +88,8 @@ def _place(source: str, frame: Optional[FrameType]) -> Tuple[str, int]:
 
 def _named_as_in(source: str, kernel: Kernel) -> Kernel:
     """Returns the kernel with the names of its source in messages."""
-    name = _unmangled(kernel.name)
     count = len(kernel.params)
-    fitting = [names for names in _parameter_names(source, name.rpartition("::")[2]) if len(names) == count]
-    names = fitting[0] if fitting else [""] * count
+    names = parameter_names(source, kernel.name, count) or [""] * count
     labels = [name or f"argument {number + 1}" for number, name in enumerate(names)]
     # A barrier of the grid reads an environment register.
-    return kernel._labelled(name, labels, cooperative="%envreg" in kernel.text)
-
-
-def _unmangled(name: str) -> str:
-    """Returns the plain name of a mangled C++ name: `axpy` for `_Z4axpyPfS_f`, `of::axpy` for `_ZN2of4axpyEPf`."""
-    return "::".join(name_parts(name)) or name
-
-
-#: Comments and string literals.
-_SKIPPED = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\])*\"", re.DOTALL)
-
-#: Keywords that may end a parameter without a name.
-_TYPE_WORDS = frozenset("bool char short int long signed unsigned float double half const volatile restrict __restrict __restrict__".split())
-
-
-def _parameter_names(source: str, kernel: str) -> List[List[str]]:
-    """Returns the parameter names of each `__global__` function with this name. An unnamed parameter has an empty name."""
-    text = _SKIPPED.sub(" ", source)
-    found = []
-    for match in re.finditer(rf"\b{re.escape(kernel)}\s*\(", text):
-        before = text[: match.start()]
-        if "__global__" not in before[max(before.rfind(sign) for sign in ";{}") + 1 :]:
-            continue
-        params, depth = [""], 0
-        for sign in text[match.end() :]:
-            depth += (sign in "([{<") - (sign in ")]}>")
-            if depth < 0:
-                break
-            if sign == "," and depth == 0:
-                params.append("")
-            else:
-                params[-1] += sign
-        if params == [""] or [param.strip() for param in params] == ["void"]:
-            params = []
-        found.append([_parameter_name(param) for param in params])
-    return found
-
-
-def _parameter_name(param: str) -> str:
-    name = re.search(r"[\w>*&\s]\b([A-Za-z_]\w*)\s*(?:\[[^\]]*\]\s*)*$", param.partition("=")[0])
-    is_named = name and re.search(r"\w", param[: name.start(1)]) and name[1] not in _TYPE_WORDS
-    return name[1] if name and is_named else ""
+    return kernel._labelled(plain_name(kernel.name), labels, cooperative="%envreg" in kernel.text)

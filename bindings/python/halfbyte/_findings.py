@@ -18,7 +18,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from . import _driver
 from ._errors import Error, ParseError, Race, RaceWarning, Refused, Trap
-from ._names import name_parts
+from ._halfbyte import name_parts
 
 #: Variable with the folder for the report file. Without the variable, no file is written.
 FOLDER_VARIABLE = "HALFBYTE_REPORT_DIR"

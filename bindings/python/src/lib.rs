@@ -8,6 +8,7 @@ mod array;
 mod bind;
 mod check;
 mod compiled;
+mod cuda_names;
 mod error;
 mod host;
 mod kernel;
@@ -48,6 +49,10 @@ fn _halfbyte(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(module::parse_ptx, module)?)?;
     module.add_function(wrap_pyfunction!(module::load_object, module)?)?;
     module.add_function(wrap_pyfunction!(nvrtc::compile_cuda, module)?)?;
+    module.add_function(wrap_pyfunction!(cuda_names::name_parts, module)?)?;
+    module.add_function(wrap_pyfunction!(cuda_names::plain_name, module)?)?;
+    module.add_function(wrap_pyfunction!(cuda_names::is_expression, module)?)?;
+    module.add_function(wrap_pyfunction!(cuda_names::parameter_names, module)?)?;
     module.add_function(wrap_pyfunction!(run::run_ptx, module)?)?;
     module.add_function(wrap_pyfunction!(check::check_text, module)?)?;
     module.add_function(wrap_pyfunction!(check::run_lines, module)?)?;

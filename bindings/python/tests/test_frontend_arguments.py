@@ -5,7 +5,8 @@ import pytest
 from test_frontends import not_installed
 
 import halfbyte as hb
-from halfbyte import _cuda, _triton_kernel
+from halfbyte import _triton_kernel
+from halfbyte._halfbyte import is_expression, name_parts, parameter_names, plain_name
 
 
 @pytest.fixture(scope="module")
@@ -255,31 +256,27 @@ def test_messages_of_numba_have_the_names_of_the_function(numba):
         hb.numba(double, "void(float32[:], float32[:])", sm=-1)
 
 
-SOURCE = """// __global__ void scale(int wrong)
-__global__ void __launch_bounds__(128) scale(const float a, float *__restrict__ x, /* the number, */ int n = 3, float (&r)[2]) {}
-"""
-
-
 @pytest.mark.parametrize(
-    "source, name, names",
+    "source, name, count, names",
     [
-        (SOURCE, "scale", [["a", "x", "n", ""]]),
-        ('extern "C" __global__ void k(float a, float x[4], int n) {}', "k", [["a", "x", "n"]]),
-        ("__global__ void k() {}", "k", [[]]),
-        ("__global__ void k(void) {}", "k", [[]]),
-        ("__global__ void k(int, unsigned int, float *, of<int, 3> p) {}", "k", [["", "", "", "p"]]),
-        ("__global__ void k(int a) {} __global__ void k(float b, int c) {}", "k", [["a"], ["b", "c"]]),
-        ("__device__ void k(int a) {}\n__global__ void l(int b) { k(b); }", "k", []),
-        ("template <class T>\n__global__ void k(T *a, void (*f)(int, int))\n{}", "k", [["a", ""]]),
+        ("// k(int c)\n__global__ void k(const float a, float *__restrict__ x, int n = 3, float (&r)[2]) {}", "_Z1kfPfiRA2_f", 4, ["a", "x", "n", ""]),
+        ("__global__ void k( ) {}", "k", 0, []),
+        ("__global__ void k(int a) {} __global__ void k(float b, int c) {}", "k", 2, ["b", "c"]),
+        ("__global__ void k(int a) {} __global__ void k(float b) {}", "k", 1, None),
+        ("__global__ void k(int a) {}", "k", 2, None),
+        ("__device__ void k(int a) {}", "k", 1, None),
     ],
 )
-def test_names_of_parameters_in_cuda(source, name, names):
-    assert _cuda._parameter_names(source, name) == names
+def test_names_of_parameters_in_cuda(source, name, count, names):
+    assert parameter_names(source, name, count) == names
 
 
-def test_plain_names_of_cuda():
-    for name, plain in [("_Z4axpyPfS_f", "axpy"), ("axpy", "axpy"), ("_ZN2of4axpyEPf", "of::axpy"), ("_Z1kIfEvPT_", "k"), ("_ZN12_GLOBAL__N_11kEv", "k"), ("_Zeq", "_Zeq")]:
-        assert _cuda._unmangled(name) == plain
+def test_names_of_cuda():
+    for name, parts in [("_Z4axpyPfS_f", ["axpy"]), ("_ZN2of4axpyEPf", ["of", "axpy"]), ("_ZN12_GLOBAL__N_11kEv", ["k"])]:
+        assert name_parts(name) == parts and plain_name(name) == "::".join(parts)
+    for name in ("axpy", "_Zeq", "_ZN2of9axpyE", "_Z1é", ""):
+        assert name_parts(name) == [] and plain_name(name) == name
+    assert is_expression("k<int>") and is_expression("k(int *)") and not is_expression("of::k")
 
 
 CUDA = "__global__ void scale(float a, float *x, short n) { for (int i = 0; i < n; i++) x[i] *= a; }"

@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
+use halfbyte_abi::mangled_name::{name_parts, plain_name};
 use proptest::prelude::*;
 
 use crate::cache::decode;
 use crate::include::Includes;
 use crate::log::{diagnostics, missing_header};
-use crate::names::{expression, is_expression, plain_name};
+use crate::names::{expression, is_expression};
 use crate::parameters::{parameter_names, with_parameter_names};
 use crate::ptx::{entries, value_of, without_declarations};
 
@@ -92,6 +93,8 @@ proptest! {
         is_expression(&text);
         expression(&text);
         plain_name(&text);
+        name_parts(&format!("_Z{text}"));
+        name_parts(&format!("_ZN{text}"));
         parameter_names(&text, "k", 1);
         parameter_names(&text, &other, 0);
         with_parameter_names(&text, &other, &["k"]);

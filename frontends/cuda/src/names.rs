@@ -37,32 +37,6 @@ fn split_signature(name: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// Returns the plain name of a mangled C++ name: `axpy` for `_Z4axpyPfS_f`, `of::axpy` for `_ZN2of4axpyEPf`.
-/// Returns other names unchanged.
-pub fn plain_name(mangled: &str) -> String {
-    let rest = mangled.strip_prefix("_Z").unwrap_or_default();
-    let (mut rest, is_nested) = match rest.strip_prefix('N') {
-        Some(nested) => (nested, true),
-        None => (rest, false),
-    };
-    let mut parts = Vec::new();
-    loop {
-        let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-        let (number, after) = rest.split_at(digits);
-        let Some((part, after)) = number.parse().ok().and_then(|length: usize| after.split_at_checked(length)) else {
-            break;
-        };
-        if !part.starts_with("_GLOBAL__N") {
-            parts.push(part);
-        }
-        rest = after;
-        if !is_nested {
-            break;
-        }
-    }
-    if parts.is_empty() { mangled.to_owned() } else { parts.join("::") }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -90,21 +64,5 @@ mod tests {
     fn some_names_are_expressions() {
         assert!(["a<float>", "a(int)", "&a"].into_iter().all(is_expression));
         assert!(!["a", "of::a", "_Z1aPi"].into_iter().any(is_expression));
-    }
-
-    #[test]
-    fn names_without_their_mangling() {
-        for (name, plain) in [
-            ("_Z4axpyPfS_f", "axpy"),
-            ("axpy", "axpy"),
-            ("_ZN2of4axpyEPf", "of::axpy"),
-            ("_Z1kIfEvPT_", "k"),
-            ("_ZN12_GLOBAL__N_11kEv", "k"),
-            ("_Zeq", "_Zeq"),
-            ("_Z99k", "_Z99k"),
-            ("_Z", "_Z"),
-        ] {
-            assert_eq!(plain_name(name), plain);
-        }
     }
 }

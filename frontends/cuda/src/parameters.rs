@@ -1,6 +1,6 @@
 //! Names of kernel parameters in CUDA C++.
 
-use crate::names::plain_name;
+use halfbyte_abi::mangled_name::plain_name;
 
 /// Types and qualifiers that may end a parameter without a name.
 const TYPE_WORDS: [&str; 16] = [
@@ -34,7 +34,9 @@ pub fn parameter_names(source: &str, kernel: &str, count: usize) -> Option<Vec<S
         let after = after.trim_start().strip_prefix('(')?;
         let start = before.rfind([';', '{', '}']).map_or(0, |end| end + 1);
         let is_kernel = is_word && before.get(start..)?.contains("__global__");
-        is_kernel.then(|| split_parameters(after))
+        let (parameters, after) = split_parameters(after);
+        let is_definition = is_kernel && !after.trim_start().starts_with(';');
+        is_definition.then_some(parameters)
     });
     let mut fitting = lists.filter(|list| list.len() == count);
     let found: Vec<String> = fitting.next()?.iter().map(|parameter| name_of(parameter).to_owned()).collect();
@@ -132,16 +134,20 @@ fn length_of_string(text: &str) -> usize {
     text.len()
 }
 
-/// Splits the parameters after an opening parenthesis.
-fn split_parameters(text: &str) -> Vec<String> {
+/// Splits the parameters after an opening parenthesis, and returns the text after the closing one.
+fn split_parameters(text: &str) -> (Vec<String>, &str) {
     let mut parameters = vec![String::new()];
     let mut depth = 0_usize;
-    for c in text.chars() {
+    let mut after = "";
+    for (at, c) in text.char_indices() {
         match c {
             '(' | '[' | '{' | '<' => depth += 1,
             ')' | ']' | '}' | '>' => match depth.checked_sub(1) {
                 Some(outer) => depth = outer,
-                None => break,
+                None => {
+                    after = text.get(at + 1..).unwrap_or_default();
+                    break;
+                }
             },
             ',' if depth == 0 => {
                 parameters.push(String::new());
@@ -154,8 +160,8 @@ fn split_parameters(text: &str) -> Vec<String> {
         }
     }
     match parameters.as_slice() {
-        [only] if matches!(only.trim(), "" | "void") => Vec::new(),
-        _ => parameters,
+        [only] if matches!(only.trim(), "" | "void") => (Vec::new(), after),
+        _ => (parameters, after),
     }
 }
 
@@ -184,8 +190,17 @@ template <class T> __global__ void k(T *a) {}
 __device__ void twice(int a) {}
 __global__ void over(int a) {}
 __global__ void over(float b) {}
+__global__ void more(int a) {}
+__global__ void more(float b, int c) {}
+__global__ void same(int *x) {}
+__global__ void same(float *x) {}
 __global__ void none() {}
+__global__ void later(int *, float b);
+__global__ void later(int *a, float b) {}
+__global__ void absent(int *a);
+__global__ void blank( ) {}
 __global__ void empty(void) {}
+extern \"C\" __global__ void forms(T a[4], void (*f)(int, int), float (&r)[2], int) { twice(1); }
 ";
 
     #[test]
@@ -195,10 +210,26 @@ __global__ void empty(void) {}
         assert_eq!(names("_Z5scalefPfi", 2), None);
         assert_eq!(names("_ZN2of4axpyEf4typeIiLi3EEPjPf", 4).unwrap(), " p  y");
         assert_eq!(names("_Z1kIfEvPT_", 1).unwrap(), "a");
-        assert_eq!(names("twice", 1), None);
+        assert_eq!(names("forms", 4).unwrap(), "a   ");
+        assert_eq!(names("later", 2).unwrap(), "a b");
+        assert_eq!(names("absent", 1), None);
+        for kernel in ["none", "blank", "empty"] {
+            assert_eq!(names(kernel, 0).unwrap(), "");
+            assert_eq!(names(kernel, 1), None);
+        }
+        for other in ["twice", "puts", "scal", "cale", "missing", "_Z9scale"] {
+            assert!((0..4).all(|count| names(other, count).is_none()), "{other}");
+        }
+    }
+
+    #[test]
+    fn overloads_with_one_number_of_parameters_must_have_the_same_names() {
+        let names = |kernel, count| parameter_names(SOURCE, kernel, count).map(|names| names.join(" "));
         assert_eq!(names("_Z4overi", 1), None);
-        assert_eq!(names("none", 0).unwrap(), "");
-        assert_eq!(names("empty", 0).unwrap(), "");
+        assert_eq!(names("_Z4samePf", 1).unwrap(), "x");
+        assert_eq!(names("_Z4morei", 1).unwrap(), "a");
+        assert_eq!(names("_Z4morefi", 2).unwrap(), "b c");
+        assert_eq!(names("_Z4morefi", 3), None);
     }
 
     #[test]
