@@ -504,7 +504,7 @@ ops! {
     Fsqrt "fsqrt" SINGLE_OR_DOUBLE [same] -> same, ROUND, Pure, lanewise;
         "Square root, rounded once. A negative number gives NaN, and -0 gives -0."; "%r = fsqrt.f32 %a";
     Fexp2 "fexp2" NO_DOUBLE [same] -> same, -, Pure, lanewise;
-        "2 to the power of the operand, rounded once. [Approximate](#approximate) on a GPU."; "%r = fexp2.f32 %a";
+        "2 to the power of the operand, rounded to f32 and then to the type. [Approximate](#approximate) on a GPU."; "%r = fexp2.f32 %a";
     Flog2 "flog2" SINGLE [same] -> same, -, Pure, lanewise;
         "Logarithm to base 2, rounded once. Zeros give -infinity, and a negative number gives NaN. [Approximate](#approximate) on a GPU."; "%r = flog2.f32 %a";
     Frsqrt "frsqrt" SINGLE [same] -> same, -, Pure, lanewise;
@@ -514,7 +514,7 @@ ops! {
     Fcos "fcos" SINGLE [same] -> same, -, Pure, lanewise;
         "Cosine of an angle in radians, rounded once. Infinity gives NaN. [Approximate](#approximate) on a GPU."; "%r = fcos.f32 %a";
     Ftanh "ftanh" NO_DOUBLE [same] -> same, -, Pure, lanewise;
-        "Hyperbolic tangent, rounded once. [Approximate](#approximate) on a GPU."; "%r = ftanh.f32 %a";
+        "Hyperbolic tangent, rounded to f32 and then to the type. [Approximate](#approximate) on a GPU."; "%r = ftanh.f32 %a";
     Fcvt "fcvt" SCALAR_FLOAT [from] -> same, ROUND, Pure, lanewise, (float_to_float);
         "Conversion to the named floating-point type, rounded once. A NaN becomes the canonical NaN, or in `f64` a positive quiet NaN with its payload. Conversions to `e4m3` and `e5m2` round to nearest even, clamp to the largest number, also infinity, and give 0x7f for NaN."; "%r = fcvt.f16 %a";
     FcvtFromS "fcvt_from_s" FLOAT_SCALAR [from] -> same, ROUND, Pure, lanewise, (int_to_float);

@@ -1,10 +1,9 @@
 //! Correctly rounded elementary functions, in 128-bit fixed-point arithmetic.
 //!
-//! The relative error of every result before rounding is less than 2^-100. The hardest operands of an f32 or a half
+//! The relative error of every result before rounding is less than 2^-100. The hardest operands
 //! have results more than 2^-64 away from a rounding boundary. A sticky bit therefore suffices for correct rounding.
 
-use halfbyte_abi::Elem;
-use rustc_apfloat::ieee::{BFloat, Half, Quad, Single};
+use rustc_apfloat::ieee::{Quad, Single};
 use rustc_apfloat::{Float, FloatConvert};
 
 use crate::op::Op;
@@ -37,32 +36,24 @@ enum Exact {
     },
 }
 
-/// Evaluates an elementary op for an operand that is given as an f32. Returns `None` for a NaN result.
-pub(super) fn function(op: Op, elem: Elem, single: u32) -> Option<u64> {
-    let exact = match op {
+/// Evaluates an elementary op for an f32. Returns `None` for a NaN result.
+pub(super) fn function(op: Op, single: u32) -> Option<u64> {
+    rounded(match op {
         Op::Fexp2 => exp2(single),
         Op::Flog2 => log2(single),
         Op::Frsqrt => rsqrt(single),
         Op::Fsin => sine(single, 0),
         Op::Fcos => sine(single, 1),
         _ => tanh(single),
-    };
-    Some(match elem {
-        Elem::F16 => rounded::<Half>(exact)?,
-        Elem::BF16 => rounded::<BFloat>(exact)?,
-        _ => rounded::<Single>(exact)?,
     })
 }
 
-/// Rounds a value to nearest even in the format `F`. Returns `None` for NaN.
-fn rounded<F: Float>(exact: Exact) -> Option<u64>
-where
-    Quad: FloatConvert<F>,
-{
+/// Rounds a value to the nearest f32, to even in a tie. Returns `None` for NaN.
+fn rounded(exact: Exact) -> Option<u64> {
     let (negative, value) = match exact {
         Exact::Nan => return None,
-        Exact::Zero { negative } => (negative, F::ZERO),
-        Exact::Infinite { negative } => (negative, F::INFINITY),
+        Exact::Zero { negative } => (negative, Single::ZERO),
+        Exact::Infinite { negative } => (negative, Single::INFINITY),
         Exact::Number { negative, significand, exponent, inexact } => {
             // A quad has 113 significant bits. All lower bits are combined into a sticky bit.
             let cut = (128 - significand.leading_zeros()).saturating_sub(112);

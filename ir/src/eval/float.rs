@@ -280,10 +280,11 @@ fn root<F: Float>(a: u64, fraction_bits: u32, bias: i32, flags: FloatFlags) -> u
     bits(rounded.scalbn((exponent - shift) / 2 - 1))
 }
 
-/// Computes an elementary function, rounded to nearest even.
+/// Computes an elementary function. The result is an f32, rounded to nearest even, and then rounded to `elem`.
 pub(super) fn elementary(op: Op, elem: Elem, a: u64) -> u64 {
-    let single = convert(elem, Elem::F32, Rounding::Rn, a) as u32;
-    function(op, elem, single).unwrap_or(Format::of(elem).nan())
+    let operand = convert(elem, Elem::F32, Rounding::Rn, a) as u32;
+    let result = function(op, operand).unwrap_or(Format::of(Elem::F32).nan());
+    convert(Elem::F32, elem, Rounding::Rn, result)
 }
 
 pub(super) fn convert(from: Elem, to: Elem, rounding: Rounding, a: u64) -> u64 {

@@ -16,7 +16,7 @@ mod series;
 pub use real::Pair;
 use real::Real;
 
-use crate::half::{Format, NAN_F32, Rounding};
+use crate::half::NAN_F32;
 
 /// The constants of the evaluation, for generated code that computes the same functions.
 pub mod constants {
@@ -66,23 +66,10 @@ impl Function {
 
     /// Evaluates the function for an f32. Every NaN result is 0x7fffffff.
     pub fn single(self, bits: u32) -> u32 {
-        self.rounded(bits, |y| (y as f32).to_bits(), NAN_F32)
-    }
-
-    /// Evaluates the function for a half.
-    pub fn half(self, format: Format, bits: u16) -> u16 {
-        // `to_odd` keeps exact values, infinities and zeros, so `narrow` rounds at most once.
-        let narrow = |y: f64| u32::from(format.narrow(to_odd(y), Rounding::Nearest));
-        let nan = u32::from(crate::half::NAN);
-        self.rounded(format.widen(bits), narrow, nan) as u16
-    }
-
-    /// Evaluates the function for an f32 and rounds the result with `round`.
-    fn rounded(self, bits: u32, round: impl Fn(f64) -> u32, nan: u32) -> u32 {
+        let round = |y: f64| if y.is_nan() { NAN_F32 } else { (y as f32).to_bits() };
         let x = f64::from(f32::from_bits(bits));
-        let of = |y: f64| if y.is_nan() { nan } else { round(y) };
         if let Some(y) = self.exact(bits, x) {
-            return of(y);
+            return round(y);
         }
         let near: f64 = self.compute(x);
         // The relative error of each step of `series` is at most 2^-52. No step amplifies earlier
@@ -95,7 +82,7 @@ impl Function {
         let Pair { high, low } = self.compute(x);
         // `high` is the f64 nearest to `high + low`. Rounding the sum to an odd f64 therefore keeps
         // it on the same side of each midpoint of two floats.
-        round_via_odd(high, low, round)
+        round(to_odd(high, low))
     }
 
     /// Returns the result if it is exact or NaN, or if the operand is outside the range of the
@@ -108,7 +95,7 @@ impl Function {
             return Some(f64::NAN);
         }
         match self {
-            // Values below 2^-160 round to 0 in every format, and values above 2^130 overflow to infinity.
+            // Values below 2^-160 round to 0, and values above 2^130 overflow to infinity.
             Function::Ex2 if is_zero || x >= 130.0 || x <= -160.0 || x == x.trunc() => {
                 Some(real::power(x.clamp(-160.0, 130.0)))
             }
@@ -141,28 +128,12 @@ impl Function {
     }
 }
 
-/// Rounds `high + low` to an odd f64 and applies `round` to it. `high` must be the f64 nearest to
-/// the sum. `round` returns the same value for the odd f64 as for the exact sum.
-fn round_via_odd(high: f64, low: f64, round: impl Fn(f64) -> u32) -> u32 {
+/// Rounds `high + low` to an odd f64. `high` must be the f64 nearest to the sum.
+fn to_odd(high: f64, low: f64) -> f64 {
     let bits = high.to_bits();
     if low == 0.0 || bits & 1 == 1 {
-        return round(high);
+        return high;
     }
     let outward = (low > 0.0) == (high > 0.0);
-    round(f64::from_bits(if outward { bits + 1 } else { bits - 1 }))
-}
-
-/// Rounds an f64 to an f32 with rounding to odd and returns its bits. The last bit records that the
-/// value is inexact, so a second rounding to fewer bits equals a single rounding.
-fn to_odd(y: f64) -> u32 {
-    let near = y as f32;
-    let bits = near.to_bits();
-    let rest = y - f64::from(near);
-    if rest == 0.0 || bits & 1 == 1 || near.is_infinite() {
-        return bits;
-    }
-    match (rest > 0.0) == (y > 0.0) {
-        true => bits + 1,
-        false => bits - 1,
-    }
+    f64::from_bits(if outward { bits + 1 } else { bits - 1 })
 }

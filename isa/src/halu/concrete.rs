@@ -129,9 +129,6 @@ impl Domain for Concrete {
             HalfKind::Fma => op.mode.fma(a, b, c),
         })
     }
-    fn half_elementary(&mut self, function: Function, format: Format, a: u32) -> u32 {
-        lanes([a], |[a]| function.half(format, a))
-    }
     fn half_minmax(&mut self, op: &HalfMinMax, min: bool, a: u32, b: u32) -> u32 {
         let HalfMinMax { format, ftz, nan } = *op;
         lanes([a, b], |operands| {

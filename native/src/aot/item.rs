@@ -388,7 +388,6 @@ pub(super) fn scalar(s: &mut Scalar<'_, '_, '_>, op: Op, [x, y, z]: [Value; 3]) 
         Op::FSqrt => s.fsqrt(x),
         Op::Single(op) => s.single(&op, [x, y, z]),
         Op::Elementary(function) => s.elementary(function, x),
-        Op::HalfElementary(function, format) => s.half_elementary(function, format, x),
         Op::FCompare(compare) => s.fcompare(compare, x, y),
         Op::IntToFloat(signed) => s.int_to_float(signed, x),
         Op::FloatToInt(signed) => s.float_to_int(signed, x),

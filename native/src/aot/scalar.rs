@@ -343,10 +343,6 @@ impl Domain for Scalar<'_, '_, '_> {
         }
     }
 
-    fn half_elementary(&mut self, function: Function, format: Format, a: Value) -> Value {
-        self.call_one(Soft::HalfElementary(function, format), &[a])
-    }
-
     fn half_minmax(&mut self, op: &HalfMinMax, min: Value, a: Value, b: Value) -> Value {
         soft::half_minmax(self, op, min, [a, b])
     }

@@ -389,7 +389,6 @@ fn objects_call_nothing() {
     use object::{Object as _, ObjectSymbol as _};
     let formats = || Format::ALL.into_iter();
     let mut softs: Vec<Soft> = Function::ALL.map(Soft::Elementary).to_vec();
-    softs.extend(formats().flat_map(|format| Function::ALL.map(|function| Soft::HalfElementary(function, format))));
     for (kind, rounding) in FloatKind::ALL.into_iter().flat_map(|kind| Rounding::ALL.map(|rounding| (kind, rounding))) {
         let op = FloatOp { kind, rounding };
         softs.extend([Soft::Single(op), Soft::Double(op)]);

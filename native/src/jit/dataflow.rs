@@ -173,7 +173,6 @@ pub(crate) enum Op {
     /// One word of the result.
     Convert(Conversion, u8),
     Elementary(Function),
-    HalfElementary(Function, Format),
     FCompare(Compare),
     IntToFloat(bool),
     FloatToInt(bool),
@@ -200,7 +199,7 @@ impl Op {
             Op::Const(_) | Op::Truth(_) | Op::Input(_) | Op::Mask | Op::Bank { .. } => 0,
             Op::Access(_) | Op::Loaded(..) => 0,
             Op::Not | Op::Negate | Op::FSqrt | Op::IntToFloat(_) | Op::FloatToInt(_) => 1,
-            Op::Narrow(..) | Op::Widen(_) | Op::Elementary(_) | Op::HalfElementary(..) => 1,
+            Op::Narrow(..) | Op::Widen(_) | Op::Elementary(_) => 1,
             Op::Single(op) => op.kind.operands(),
             Op::Double(op, _) => 2 * op.kind.operands(),
             Op::Convert(..) => 2,
@@ -229,7 +228,6 @@ impl Op {
             Op::Single(op) => RowOp::Single(op),
             Op::Convert(op, part) => RowOp::Convert(op, part),
             Op::Elementary(function) => RowOp::Elementary(function),
-            Op::HalfElementary(function, format) => RowOp::HalfElementary(function, format),
             Op::Half(op) => RowOp::Half(op),
             Op::MinMax(op) => RowOp::MinMax(op),
             Op::HalfCompare(op, lane) => RowOp::Compare(op, lane),
@@ -810,10 +808,6 @@ impl Domain for Dataflow {
     fn half(&mut self, op: &HalfOp, a: Id, b: Id, c: Id) -> Id {
         let op = Op::Half(*op);
         self.apply(op, &[a, b, c][..op.arity()])
-    }
-
-    fn half_elementary(&mut self, function: Function, format: Format, a: Id) -> Id {
-        self.apply(Op::HalfElementary(function, format), &[a])
     }
 
     fn half_minmax(&mut self, op: &HalfMinMax, min: Id, a: Id, b: Id) -> Id {

@@ -58,8 +58,6 @@ pub enum RowOp {
     Widen(Format),
     /// [`Domain::elementary`]
     Elementary(Function),
-    /// [`Domain::half_elementary`]
-    HalfElementary(Function, Format),
     /// [`Domain::half`]
     Half(HalfOp),
     /// [`Domain::half_minmax`]: the lesser where the third operand is all ones, the greater where it is 0.
@@ -110,7 +108,6 @@ impl RowOp {
             RowOp::Narrow(format, rounding) => d.narrow(*format, *rounding, a),
             RowOp::Widen(format) => d.widen(*format, a),
             RowOp::Elementary(function) => d.elementary(*function, a),
-            RowOp::HalfElementary(function, format) => d.half_elementary(*function, *format, a),
             RowOp::Half(op) => d.half(op, a, b, c),
             RowOp::MinMax(op) => d.half_minmax(op, c != 0, a, b),
             RowOp::Compare(op, lane) => {

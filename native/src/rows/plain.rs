@@ -82,7 +82,7 @@ unsafe fn row(result: *mut u32, operands: [*const u32; 3], span: usize, op: &Row
         RowOp::Bytes(VideoKind::AbsDiff) => pairs!(|a, b| bytes(a, b, u8::abs_diff)),
         RowOp::Bytes(VideoKind::Min) => pairs!(|a, b| bytes(a, b, u8::min)),
         RowOp::Bytes(VideoKind::Max) => pairs!(|a, b| bytes(a, b, u8::max)),
-        RowOp::Narrow(..) | RowOp::Widen(_) | RowOp::Half(_) | RowOp::Elementary(_) | RowOp::HalfElementary(..) => {
+        RowOp::Narrow(..) | RowOp::Widen(_) | RowOp::Half(_) | RowOp::Elementary(_) => {
             each!(|a, b, c| words(|k| op.word(a[k], b[k], c[k])))
         }
         RowOp::Single(_) | RowOp::Convert(..) => each!(|a, b, c| words(|k| op.word(a[k], b[k], c[k]))),

@@ -1,8 +1,22 @@
 //! Default implementations of the domain's compound operations, in terms of its primitive operations.
 
-use crate::half::{Compare, NAN_F32};
+use crate::approx::Function;
+use crate::half::{Compare, Format, NAN_F32, Rounding};
 
 use super::{Domain, DotOp, Element, VideoKind, VideoMerge, VideoOp};
+
+/// Implements [`Domain::half_elementary`].
+pub(super) fn half_elementary<D: Domain>(d: &mut D, function: Function, format: Format, a: D::Word) -> D::Word {
+    let shift = d.word(16);
+    let high = d.shr(a, shift);
+    let [low, high] = [a, high].map(|lane| {
+        let x = d.widen(format, lane);
+        let y = d.elementary(function, x);
+        d.narrow(format, Rounding::Nearest, y)
+    });
+    let high = d.shl(high, shift);
+    d.or(low, high)
+}
 
 /// Implements [`Domain::video`] with 32-bit operations. The exact result of a lane fits in 18 bits,
 /// so a signed 32-bit integer holds it.

@@ -142,14 +142,16 @@ pub trait Domain: Sized {
     // Operations on packed halves. Half selection, absolute value and negation are already applied to the sources.
     /// Computes [`HalfMode::add`], [`HalfMode::mul`] or [`HalfMode::fma`] in both lanes. Only `fma` uses `c`.
     fn half(&mut self, op: &HalfOp, a: Self::Word, b: Self::Word, c: Self::Word) -> Self::Word;
-    /// Computes [`Function::half`] in both lanes.
-    fn half_elementary(&mut self, function: Function, format: Format, a: Self::Word) -> Self::Word;
     /// Computes [`Format::min`] in both lanes if `min` is true, else [`Format::max`].
     fn half_minmax(&mut self, op: &HalfMinMax, min: Self::Pred, a: Self::Word, b: Self::Word) -> Self::Word;
     /// Compares both lanes and returns the results of lane 0 and lane 1.
     fn half_compare(&mut self, op: &HalfCompare, a: Self::Word, b: Self::Word) -> [Self::Pred; 2];
 
     // Compound operations, which a domain may implement more efficiently.
+    /// Computes an elementary function of each half: the f32 result of [`Domain::elementary`], rounded to nearest.
+    fn half_elementary(&mut self, function: Function, format: Format, a: Self::Word) -> Self::Word {
+        expand::half_elementary(self, function, format, a)
+    }
     /// Returns the number of set bits.
     fn count_ones(&mut self, a: Self::Word) -> Self::Word {
         expand::count_ones(self, a)

@@ -32,7 +32,7 @@ macro_rules! high_word {
 
 macro_rules! nearest {
     ($what:literal) => {
-        concat!($what, "\n\nThe result is the exact value rounded to nearest even; every NaN is 0x7fffffff, or 0x7fff for halves. Hardware results differ within the bound of the PTX manual. ",
+        concat!($what, "\n\nThe result is the exact value rounded to the nearest f32, and for halves then to the nearest half; ties go to even. Every NaN is 0x7fffffff, or 0x7fff for halves. Hardware results differ within the bound of the PTX manual. ",
             "`.ftz` flushes subnormal operands and results to zeros of their sign.")
     };
 }

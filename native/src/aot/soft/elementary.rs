@@ -8,54 +8,32 @@ use halfbyte_isa::approx::constants::{
     BY_FACTORIAL, BY_ODD, HALF_PI, LN_2, QUARTER_PI, TERMS, TWO_BY_LN_2, TWO_BY_PI, WORDS,
 };
 use halfbyte_isa::approx::{Function, Pair};
-use halfbyte_isa::half::{Format, Rounding};
 
-use super::half;
 use crate::aot::scalar::Scalar;
-
-/// What the result is rounded to.
-#[derive(Clone, Copy)]
-enum To {
-    Single,
-    Half(Format),
-}
 
 /// Of an f32.
 pub(super) fn single(s: &mut Scalar<'_, '_, '_>, function: Function, x: Value) -> Value {
     let x = s.cast(F32, x);
     let x = s.b.ins().fpromote(F64, x);
-    rounded(s, function, x, To::Single)
+    rounded(s, function, x)
 }
 
-/// Of both lanes.
-pub(super) fn halves(s: &mut Scalar<'_, '_, '_>, function: Function, format: Format, x: Value) -> Value {
-    s.lanes([x], |s, [lane]| {
-        let x = half::widen(s, format, lane);
-        rounded(s, function, x, To::Half(format))
-    })
+fn round(s: &mut Scalar<'_, '_, '_>, y: Value) -> Value {
+    let single = s.b.ins().fdemote(F32, y);
+    s.single_result(single)
 }
 
-fn round(s: &mut Scalar<'_, '_, '_>, to: To, y: Value) -> Value {
-    match to {
-        To::Single => {
-            let single = s.b.ins().fdemote(F32, y);
-            s.single_result(single)
-        }
-        To::Half(format) => half::narrow(s, format, Rounding::Nearest, y),
-    }
-}
-
-fn rounded(s: &mut Scalar<'_, '_, '_>, function: Function, x: Value, to: To) -> Value {
+fn rounded(s: &mut Scalar<'_, '_, '_>, function: Function, x: Value) -> Value {
     let done = s.b.create_block();
     let result = s.b.append_block_param(done, I32);
-    exact(s, function, x, to, done);
+    exact(s, function, x, done);
     let near = compute::<Single>(s, function, x).0;
     let magnitude = s.b.ins().fabs(near);
-    // As `Function::rounded` has it.
+    // As `Function::single` has it.
     let unit = s.f64(f64::from_bits(0x3D20_0000_0000_0000));
     let error = s.b.ins().fmul(magnitude, unit);
     let (below, above) = (s.b.ins().fsub(near, error), s.b.ins().fadd(near, error));
-    let (below, above) = (round(s, to, below), round(s, to, above));
+    let (below, above) = (round(s, below), round(s, above));
     let is_told = s.b.ins().icmp(IntCC::Equal, below, above);
     let open = s.b.create_block();
     s.b.set_cold_block(open);
@@ -63,7 +41,7 @@ fn rounded(s: &mut Scalar<'_, '_, '_>, function: Function, x: Value, to: To) -> 
     s.b.switch_to_block(open);
     let [high, low] = compute::<Double>(s, function, x).0;
     let odd = beside(s, high, low);
-    let told = round(s, to, odd);
+    let told = round(s, odd);
     s.b.ins().jump(done, &[told.into()]);
     s.b.switch_to_block(done);
     result
@@ -87,7 +65,7 @@ fn beside(s: &mut Scalar<'_, '_, '_>, high: Value, low: Value) -> Value {
 }
 
 /// Leaves with what is exact, has no value, or is beyond the range of what is evaluated: `Function::exact`.
-fn exact(s: &mut Scalar<'_, '_, '_>, function: Function, x: Value, to: To, done: ir::Block) {
+fn exact(s: &mut Scalar<'_, '_, '_>, function: Function, x: Value, done: ir::Block) {
     let magnitude = s.b.ins().fabs(x);
     let is = |s: &mut Scalar<'_, '_, '_>, code: FloatCC, a: Value, b: f64| {
         let b = s.f64(b);
@@ -97,7 +75,7 @@ fn exact(s: &mut Scalar<'_, '_, '_>, function: Function, x: Value, to: To, done:
         let (gone, on) = (s.b.create_block(), s.b.create_block());
         s.b.ins().brif(holds, gone, &[], on, &[]);
         s.b.switch_to_block(gone);
-        let y = round(s, to, y);
+        let y = round(s, y);
         s.b.ins().jump(done, &[y.into()]);
         s.b.switch_to_block(on);
     };

@@ -7,7 +7,7 @@ use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::types::{F32, F64, I8, I64};
 use cranelift_codegen::ir::{InstBuilder, Value};
 use halfbyte_isa::approx::Function;
-use halfbyte_isa::half::{Format, Rounding};
+use halfbyte_isa::half::Rounding;
 use halfbyte_isa::halu::domain::{
     Conversion, FloatKind, FloatOp, HalfKind, HalfOp, convert_in_steps, double_in_steps, single_in_steps,
 };
@@ -27,7 +27,6 @@ pub(super) enum Soft {
     Double(FloatOp),
     Convert(Conversion),
     Elementary(Function),
-    HalfElementary(Function, Format),
     /// From an address on so many bytes become zeros.
     Zero,
 }
@@ -39,7 +38,7 @@ impl Soft {
             Soft::Half(HalfOp { kind: HalfKind::Fma, .. }) | Soft::Single(_) => 3,
             Soft::Half(_) | Soft::Convert(_) | Soft::Zero => 2,
             Soft::Double(op) => 2 * op.kind.operands(),
-            Soft::Elementary(_) | Soft::HalfElementary(..) => 1,
+            Soft::Elementary(_) => 1,
         }
     }
 
@@ -47,7 +46,7 @@ impl Soft {
     pub fn results(self) -> usize {
         match self {
             Soft::Double(_) | Soft::Convert(_) => 2,
-            Soft::Half(_) | Soft::Single(_) | Soft::Elementary(_) | Soft::HalfElementary(..) => 1,
+            Soft::Half(_) | Soft::Single(_) | Soft::Elementary(_) => 1,
             Soft::Zero => 0,
         }
     }
@@ -64,9 +63,6 @@ pub(super) fn body(s: &mut Scalar<'_, '_, '_>, soft: Soft, args: &[Value]) -> Va
         Soft::Double(op) => Values::from(double_in_steps(s, &op, [pair(0), pair(1), pair(2)]).as_slice()),
         Soft::Convert(op) => Values::from(convert_in_steps(s, &op, pair(0)).as_slice()),
         Soft::Elementary(function) => Values::from_slice(&[elementary::single(s, function, arg(0))]),
-        Soft::HalfElementary(function, format) => {
-            Values::from_slice(&[elementary::halves(s, function, format, arg(0))])
-        }
         Soft::Zero => {
             zero_bytes(s, [arg(0), arg(1)]);
             Values::new()
