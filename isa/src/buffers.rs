@@ -168,7 +168,7 @@ impl<'a> Buffers<'a> {
         }
         let near = abi::buffer_near(address).and_then(|(param, offset)| {
             let buffer = self.0.get(param)?.as_ref()?;
-            Some(Near { buffer: buffer.name.to_owned(), offset, size: buffer.bytes().len() as u64 })
+            Some(Near { buffer: buffer.name.to_owned(), offset, size: buffer.bytes().len() as u64, is_freed: false })
         });
         TrapKind::OutOfBounds { access, space: Space::Global, address, bytes, near }
     }

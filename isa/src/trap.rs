@@ -235,6 +235,13 @@ pub enum TrapKind {
         /// Function that contains the assertion.
         function: String,
     },
+    /// A call of `free` with an address that is not the start of an allocated block of the heap.
+    InvalidFree {
+        /// The address.
+        address: u64,
+        /// `true` if the address is the start of a block that was freed earlier.
+        is_freed: bool,
+    },
     /// The item needs more local memory than available.
     StackOverflow {
         /// Size of an item's local memory in bytes.
@@ -316,6 +323,8 @@ pub struct Near {
     pub offset: i64,
     /// Size of the buffer in bytes.
     pub size: u64,
+    /// `true` for a block of the heap that was freed earlier.
+    pub is_freed: bool,
 }
 
 impl fmt::Display for Trap {
@@ -341,7 +350,10 @@ impl fmt::Display for TrapKind {
                     Some(Near { buffer, offset, .. }) if *offset < 0 => {
                         write!(f, ": {} bytes before buffer `{buffer}`", offset.unsigned_abs())
                     }
-                    Some(Near { buffer, offset, size }) => {
+                    Some(Near { buffer, offset, is_freed: true, .. }) => {
+                        write!(f, ": byte {offset} of buffer `{buffer}`, which was freed")
+                    }
+                    Some(Near { buffer, offset, size, .. }) => {
                         write!(f, ": byte {offset} of buffer `{buffer}`, which has {size} bytes")
                     }
                     None => Ok(()),
@@ -407,6 +419,12 @@ impl fmt::Display for TrapKind {
             }
             TrapKind::AssertFailed { what, file, line, function } => {
                 write!(f, "{file}:{line}: {function}: assertion `{what}` failed")
+            }
+            TrapKind::InvalidFree { address, is_freed: true } => {
+                write!(f, "`free` of the block at {address:#x}, which was freed earlier")
+            }
+            TrapKind::InvalidFree { address, .. } => {
+                write!(f, "`free` of {address:#x}, which is not the address of a block from `malloc`")
             }
             TrapKind::StackOverflow { limit } => write!(f, "the item needs more than {limit} bytes of local memory"),
             TrapKind::StackRestored { to } => {

@@ -13,6 +13,7 @@ mod out_buffers;
 mod programs;
 mod ptx;
 mod ptx_calls;
+mod ptx_heap;
 mod ptx_host;
 mod ptx_jit;
 mod ptx_objects;

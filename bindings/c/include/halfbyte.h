@@ -496,6 +496,8 @@ void halfbyte_ptx_free(struct halfbyte_ptx *ptx);
 //
 // Each text is parsed once and cached. Variables of a text lie in memory of the process, and keep their values between runs, until halfbyte_ptx_reset.
 // If the cache is full, the least recently used texts are evicted, except texts whose variables a kernel has written.
+// Memory that kernels of a text allocate with malloc also lives until a kernel of the text frees it, or until
+// halfbyte_ptx_reset. A text with such memory is not evicted.
 //
 // Accesses are checked against the allocations that the callback of halfbyte_ptx_set_bounds returns. Without the
 // callback THEY ARE NOT CHECKED, except for alignment and the first page of addresses: an invalid access of a kernel

@@ -6,6 +6,8 @@ use std::ptr::without_provenance_mut;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use halfbyte::runtime::ptx::DeviceHeap;
+
 use crate::context_stack::{is_top, pop, push, top};
 use crate::device;
 use crate::entry::{enter, give};
@@ -49,6 +51,8 @@ pub struct Context {
     /// The sticky error, or [`Status::SUCCESS`].
     error: AtomicU32,
     limits: Mutex<Limits>,
+    /// The heap of `malloc` in kernels.
+    pub heap: DeviceHeap,
     /// Identifiers of the contexts whose memory this context can access.
     peers: Mutex<BTreeSet<u64>>,
 }
@@ -66,6 +70,7 @@ impl Context {
             flags: AtomicU32::new(flags),
             error: AtomicU32::new(Status::SUCCESS.0),
             limits: Mutex::default(),
+            heap: DeviceHeap::default(),
             peers: Mutex::default(),
         })
     }
@@ -102,6 +107,7 @@ impl Context {
         stream::destroy_all(id);
         event::destroy_all(id);
         *self.limits() = Limits::default();
+        self.heap.reset();
         self.peers().clear();
         self.error.store(Status::SUCCESS.0, Ordering::Release);
         true

@@ -144,6 +144,7 @@ impl Launch {
         let print = |text: &str| report::print(text);
         let warn = |race: &Trap| report::race_warning(&self.function, race);
         let launch = HostLaunch {
+            heap: Some(&context.heap),
             engine: checks().engine,
             budget: checks().budget,
             watchdog: Some(&watchdog),

@@ -1,10 +1,10 @@
-//! Limits and preferences of a context. Programs can set and read them, but most have no effect.
+//! Limits and preferences of a context. Programs can set and read them, but only the limit of the heap has an effect.
 
 use std::ffi::{c_int, c_uint};
 
-use crate::context::current;
+use crate::context::{Context, current};
 use crate::entry::{enter, give};
-use crate::settings::settings;
+use crate::settings::{Settings, settings};
 use crate::status::{Result, Status};
 
 /// Numbers of limits.
@@ -43,12 +43,11 @@ pub const LEAST_PRIORITY: c_int = 0;
 /// Highest priority of a stream.
 pub const GREATEST_PRIORITY: c_int = -5;
 
-/// Limits and preferences of a context.
+/// Limits and preferences of a context, except the limit of the heap.
 #[derive(Debug)]
 pub struct Limits {
     stack: usize,
     printf: usize,
-    heap: usize,
     sync_depth: usize,
     pending_launches: usize,
     fetch_granularity: usize,
@@ -64,7 +63,6 @@ impl Default for Limits {
         Limits {
             stack: 1 << 10,
             printf: 1 << 20,
-            heap: 8 << 20,
             sync_depth: 2,
             pending_launches: 2048,
             fetch_granularity: 64,
@@ -81,7 +79,6 @@ impl Limits {
         Ok(match number {
             limit::STACK => &mut self.stack,
             limit::PRINTF => &mut self.printf,
-            limit::HEAP => &mut self.heap,
             limit::SYNC_DEPTH if sm < SM_WITHOUT_SYNC_DEPTH => &mut self.sync_depth,
             limit::PENDING_LAUNCHES => &mut self.pending_launches,
             limit::FETCH_GRANULARITY => &mut self.fetch_granularity,
@@ -103,6 +100,24 @@ impl Limits {
     }
 }
 
+/// Returns the limit of a context with a number, if compute capability `sm` has it.
+fn limit_of(context: &Context, number: c_uint, sm: u32) -> Result<usize> {
+    match number {
+        limit::HEAP => Ok(context.heap.limit() as usize),
+        _ => context.limits().limit(number, sm).copied(),
+    }
+}
+
+/// Sets the limit of a context with a number. The limit of the heap is clamped to the memory of a device. It cannot
+/// change after the first call of `malloc` or `free` in a kernel.
+fn set_limit(context: &Context, number: c_uint, value: usize, &Settings { sm, memory, .. }: &Settings) -> Result<()> {
+    match number {
+        limit::HEAP if context.heap.set_limit(memory.min(value as u64)) => Ok(()),
+        limit::HEAP => Err(Status::INVALID_VALUE),
+        _ => context.limits().set(number, value, sm),
+    }
+}
+
 /// Checks that a preference is one of the numbers from 0 to `last`, and returns it.
 fn preference(value: c_uint, last: c_uint) -> Result<c_uint> {
     if value <= last { Ok(value) } else { Err(Status::INVALID_VALUE) }
@@ -115,7 +130,8 @@ fn preference(value: c_uint, last: c_uint) -> Result<c_uint> {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuCtxGetLimit(value: *mut usize, limit: c_uint) -> Status {
     enter("cuCtxGetLimit", || {
-        let limit = *current()?.limits().limit(limit, settings().sm)?;
+        let context = current()?;
+        let limit = limit_of(&context, limit, settings().sm)?;
         // SAFETY: the caller upholds this function's contract.
         unsafe { give(value, limit) }
     })
@@ -124,7 +140,10 @@ pub unsafe extern "C" fn cuCtxGetLimit(value: *mut usize, limit: c_uint) -> Stat
 /// Sets a limit of the current context.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuCtxSetLimit(limit: c_uint, value: usize) -> Status {
-    enter("cuCtxSetLimit", || current()?.limits().set(limit, value, settings().sm))
+    enter("cuCtxSetLimit", || {
+        let context = current()?;
+        set_limit(&context, limit, value, settings())
+    })
 }
 
 /// Stores the cache preference of the current context.
@@ -195,8 +214,8 @@ mod tests {
 
     #[test]
     fn limits_have_the_defaults_of_a_gpu() {
-        let mut limits = Limits::default();
-        let mut limit = |number| limits.limit(number, 80).copied();
+        let context = Context::register(0, 0, false);
+        let limit = |number| limit_of(&context, number, 80);
         assert_eq!([limit(0), limit(1), limit(2)], [Ok(1024), Ok(1 << 20), Ok(8 << 20)]);
         assert_eq!([limit(3), limit(4), limit(5), limit(6)], [Ok(2), Ok(2048), Ok(64), Ok(0)]);
         for number in [7, 11, c_uint::MAX] {
@@ -206,12 +225,23 @@ mod tests {
 
     #[test]
     fn limits_are_kept_within_their_range() {
-        let mut limits = Limits::default();
-        for (number, value, kept) in [(0, 5000, 5000), (3, 24, 24), (5, 32, 32), (5, 500, 128), (6, 1 << 20, 0)] {
-            assert_eq!(limits.set(number, value, 80), Ok(()));
-            assert_eq!(limits.limit(number, 80).copied(), Ok(kept));
+        let context = Context::register(0, 0, false);
+        let settings = Settings { memory: 1 << 30, ..Settings::default() };
+        for (number, value, kept) in [
+            (0, 5000, 5000),
+            (2, 100, 100),
+            (2, usize::MAX, 1 << 30),
+            (3, 24, 24),
+            (5, 32, 32),
+            (5, 500, 128),
+            (6, 1 << 20, 0),
+        ] {
+            assert_eq!(set_limit(&context, number, value, &settings), Ok(()));
+            assert_eq!(limit_of(&context, number, 80), Ok(kept));
         }
-        assert_eq!(limits.set(7, 1, 80), Err(Status::UNSUPPORTED_LIMIT));
+        assert_eq!(set_limit(&context, 7, 1, &settings), Err(Status::UNSUPPORTED_LIMIT));
+        assert!(context.end());
+        assert_eq!(limit_of(&context, 2, 80), Ok(8 << 20));
     }
 
     #[test]

@@ -223,6 +223,22 @@ fn kernels_are_launched() {
 
 #[test]
 #[ignore = "it builds the library; bindings/cuda/ci runs it"]
+fn kernels_allocate_memory() {
+    let Some(heap) = Program::new("heap") else { return };
+    heap.run(&[], &[]).reports(&[
+        ("@drop_again, item 0: `free` of the block at", 1),
+        ("@drop_foreign, item 0: `free` of", 1),
+        ("which is not the address of a block from `malloc`", 1),
+        ("@add_freed, item 0: load of 8 bytes at global address", 1),
+        (", which was freed", 2),
+        ("@add_beyond, item 0: load of 8 bytes at global address", 1),
+        ("byte 16 of buffer", 1),
+        ("@add_destroyed, item 0: load of 8 bytes at global address", 1),
+    ]);
+}
+
+#[test]
+#[ignore = "it builds the library; bindings/cuda/ci runs it"]
 fn errors_are_sticky_and_reported() {
     let Some(errors) = Program::new("errors") else { return };
     let reports = tempfile::tempdir().unwrap();

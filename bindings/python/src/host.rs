@@ -17,7 +17,8 @@ use crate::launch::{Keywords, Launch, is_shared};
 use crate::ptx::{PtxText, write};
 use crate::watch::{limits, watched};
 
-/// PTX kernel whose pointers are addresses in this process.
+/// PTX kernel whose pointers are addresses in this process. Its variables, and the memory that it allocates with
+/// ``malloc``, live as long as this object.
 #[pyclass(frozen, module = "halfbyte")]
 pub(crate) struct HostKernel {
     text: PtxText,

@@ -430,3 +430,42 @@ extern "C" __global__ void turn(int *x) {
     assert x[64:].tolist() == list(range(64, 0, -1))
     with pytest.raises(hb.Trap, match="--cooperative"):
         kernel(x, grid=2, block=32, cooperative=False)
+
+
+def test_kernels_allocate_memory(nvrtc):
+    source = """struct Node { int value; Node *next; };
+struct alignas(128) Aligned { int values[32]; };
+__device__ Node *list;
+extern "C" __global__ void push_and_pop(int count, int *y) {
+    for (int i = 0; i < count; i++) list = new Node{i, list};
+    int *powers = (int *)malloc(4 * sizeof(int));
+    Aligned *aligned = new Aligned;
+    powers[0] = 1;
+    for (int i = 1; i < 4; i++) powers[i] = 3 * powers[i - 1];
+    aligned->values[31] = powers[3];
+    y[0] = aligned->values[31] + ((size_t)aligned % 128 != 0) + (malloc(8 << 20) != nullptr);
+    delete aligned;
+    free(powers);
+    if (count) return;
+    for (y[1] = 0; Node *first = list; delete first) {
+        y[1] = 10 * y[1] + first->value;
+        list = first->next;
+    }
+}
+"""
+    kernel = hb.cuda(source, compiler="nvrtc")
+    y = np.zeros(2, np.int32)
+    for count in (3, 2, 0):
+        kernel(count, y, grid=1, block=1)
+    assert y.tolist() == [27, 10210]
+    source = """extern "C" __global__ void misuse(int count, int is_freed, int *y) {
+    int *block = new int[count];
+    for (int i = 0; i < count; i++) block[i] = i;
+    if (is_freed) delete[] block;
+    for (int i = 0; i <= count; i++) y[i] = block[i];
+}"""
+    kernel = hb.cuda(source, compiler="nvrtc")
+    with pytest.raises(hb.OutOfBounds, match="byte 20 of buffer .*, which has 20 bytes"):
+        kernel(5, 0, np.zeros(6, np.int32), grid=1, block=1)
+    with pytest.raises(hb.OutOfBounds, match="byte 0 of buffer .*, which was freed"):
+        kernel(5, 1, np.zeros(6, np.int32), grid=1, block=1)

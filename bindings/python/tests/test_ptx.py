@@ -382,6 +382,46 @@ def test_printf(capsys):
     assert capsys.readouterr().out == "i=0\ni=1\ni=2\n"
 
 
+def test_heap():
+    text = HEAD + """.extern .func (.param .b64 r) malloc (.param .b64 size);
+.extern .func free (.param .b64 p);
+.visible .entry make(.param .u64 y) {
+  .reg .b64 %d<2>;
+  ld.param.u64 %d0, [y];
+  { .param .b64 size; st.param.b64 [size], 8; .param .b64 block;
+    call.uni (block), malloc, (size); ld.param.b64 %d1, [block]; }
+  st.u64 [%d1], 42;
+  st.global.u64 [%d0], %d1;
+  ret;
+}
+.visible .entry read(.param .u64 y) {
+  .reg .b64 %d<3>;
+  ld.param.u64 %d0, [y];
+  ld.global.u64 %d1, [%d0];
+  ld.u64 %d2, [%d1];
+  st.global.u64 [%d0+8], %d2;
+  ret;
+}
+.visible .entry drop(.param .u64 y) {
+  .reg .b64 %d<2>;
+  ld.param.u64 %d0, [y];
+  ld.global.u64 %d1, [%d0];
+  { .param .b64 p; st.param.b64 [p], %d1; call.uni free, (p); }
+  ret;
+}
+"""
+    kernels = hb.parse_ptx(text)
+    y = np.zeros(2, np.uint64)
+    kernels["make"](y, grid=1, block=1)
+    kernels["read"](y, grid=1, block=1)
+    assert y[1] == 42
+    kernels["drop"](y, grid=1, block=1)
+    with pytest.raises(hb.OutOfBounds, match="which was freed"):
+        kernels["read"](y, grid=1, block=1)
+    with pytest.raises(hb.Trap, match="which was freed earlier"):
+        kernels["drop"](y, grid=1, block=1)
+
+
 @pytest.mark.parametrize("target, engine", [(None, None), ("ptx", None), ("ptx", "interp"), ("ir", None), ("halu", None), ("halu", "interp"), (None, "jit")])
 def test_kernels_of_ptx(target, engine):
     kernel = hb.parse_ptx(SAXPY)["saxpy"]

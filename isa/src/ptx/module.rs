@@ -526,19 +526,30 @@ pub enum Builtin {
     /// `__assertfail`: ends the launch. Its first four arguments are the failed condition, the
     /// file, the line and the function.
     AssertFail,
+    /// `malloc`: allocates a block of the heap. Its argument is the size in bytes.
+    Allocate,
+    /// `__cuda_syscall_aligned_malloc`: allocates a block of the heap. Its arguments are the size
+    /// and the alignment in bytes.
+    AllocateAligned,
+    /// `free`: frees a block of the heap. Its argument is the address of the block.
+    Free,
 }
 
 impl Builtin {
     /// Returns the builtin for a function without code. The builtin is determined by the function's
-    /// name and by the number of its parameters and results.
+    /// name and by the sizes of its results and parameters.
     pub fn of(function: &Function) -> Option<Builtin> {
-        let (of, results, params) = match function.name.as_str() {
-            "vprintf" => (Builtin::Print, 1, 2),
-            "__assertfail" => (Builtin::AssertFail, 0, 5),
+        let (of, results, params): (Builtin, &[u32], &[u32]) = match function.name.as_str() {
+            "vprintf" => (Builtin::Print, &[4], &[8, 8]),
+            "__assertfail" => (Builtin::AssertFail, &[], &[8, 8, 4, 8, 8]),
+            "malloc" => (Builtin::Allocate, &[8], &[8]),
+            "__cuda_syscall_aligned_malloc" => (Builtin::AllocateAligned, &[8], &[8, 8]),
+            "free" => (Builtin::Free, &[], &[8]),
             _ => return None,
         };
+        let has = |formals: &[Formal], bytes: &[u32]| formals.iter().map(Formal::bytes).eq(bytes.iter().copied());
         let Prototype { results: has_results, params: has_params } = &function.prototype;
-        let is_it = function.code.is_none() && has_results.len() == results && has_params.len() == params;
+        let is_it = function.code.is_none() && has(has_results, results) && has(has_params, params);
         is_it.then_some(of)
     }
 }

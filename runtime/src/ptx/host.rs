@@ -6,8 +6,9 @@ use halfbyte_isa::ptx::module::Param;
 use halfbyte_isa::ptx::special::GRID_WORKSPACE_BYTES;
 use halfbyte_native::launch::LaunchOptions;
 
+use super::heap::{DeviceHeap, LaunchHeap};
 use super::memory::Memory;
-use super::{Arg, HostMemory, Kernel, Print, Warn, detector, variables};
+use super::{Arg, EngineMemory, HostMemory, Kernel, Print, Warn, detector, variables};
 use crate::error::LaunchError;
 use crate::launch::check_limits;
 
@@ -18,8 +19,10 @@ pub struct HostLaunch<'a> {
     pub shape: Shape,
     /// The bytes of each parameter, in order. A pointer is an address of the process.
     pub args: &'a [&'a [u8]],
-    /// The memory of the process that the kernel may access, besides its variables.
+    /// The memory of the process that the kernel may access, besides its variables and the heap.
     pub memory: &'a HostMemory<'a>,
+    /// The heap of `malloc`, or `None` for the heap of the [`Globals`](super::Globals) of the kernel.
+    pub heap: Option<&'a DeviceHeap>,
     /// Maximum number of backward branches and calls that one work item may execute.
     pub budget: u64,
     /// The engine: native code or the interpreter. A GPU cannot access the memory of the process,
@@ -45,6 +48,7 @@ impl<'a> HostLaunch<'a> {
             shape: shape.into(),
             args,
             memory,
+            heap: None,
             budget: DEFAULT_BUDGET,
             engine: Engine::Interp,
             watchdog: None,
@@ -77,24 +81,34 @@ impl Kernel {
     /// this includes variables in memory of the process. If `memory` is [unbounded](HostMemory::unbounded), this
     /// applies to all memory that the kernel accesses.
     pub unsafe fn launch_on_host(&self, launch: HostLaunch<'_>) -> Result<Stats, LaunchError> {
-        let HostLaunch { shape, args, memory, budget, engine, watchdog, races, warn, cooperative, print } = launch;
+        let HostLaunch { shape, args, memory, heap, budget, engine, watchdog, races, warn, cooperative, print } =
+            launch;
         let items = self.items_of(&shape)?;
         if let Some(watchdog) = watchdog {
             let exceeded = |exceeded| LaunchError::Exceeded { kernel: self.entry().name.clone(), exceeded };
             check_limits(watchdog, items, std::iter::empty()).map_err(exceeded)?;
         }
         let places = variables::bind(self.entry(), |number| self.variables.address(number));
-        let mut held = self.variables.lock_contents();
+        let mut held = self.variables.lock_memory();
+        let (contents, own_heap) = match held.as_deref_mut() {
+            Some(EngineMemory { variables, heap }) => (Some(variables), LaunchHeap::Engine(heap)),
+            None => (None, LaunchHeap::None),
+        };
         let mut args: Vec<Arg<'_>> = args.iter().map(|bytes| Arg::Value(bytes)).collect();
-        let (params, buffers) = (self.parameters(&args)?, self.buffers(&mut args, held.as_deref_mut()));
+        let (params, buffers) = (self.parameters(&args)?, self.buffers(&mut args, contents));
+        let process_heap = heap.or_else(|| self.variables.host_heap());
+        // The blocks that `find` returns stay valid until the launch ends.
+        let _running = process_heap.map(DeviceHeap::begin);
         let find = |address| {
             let variable = self.variables.host().and_then(|held| held.find(address));
-            variable.or_else(|| memory.around(address))
+            let block = || process_heap.and_then(|heap| heap.find(address));
+            variable.or_else(block).or_else(|| memory.around(address))
         };
         let host = if memory.is_bounded() { HostMemory::bounded(&find) } else { *memory };
         let memory = Memory::new(params, Param::offsets(&self.entry().params), buffers, places);
         let mut workspace = [0; GRID_WORKSPACE_BYTES];
-        let mut memory = Memory { host: Some(&host), races: detector(races, &shape), print, ..memory };
+        let heap = process_heap.map_or(own_heap, LaunchHeap::Process);
+        let mut memory = Memory { host: Some(&host), heap, races: detector(races, &shape), print, ..memory };
         if cooperative {
             memory.make_cooperative(&mut workspace);
         }

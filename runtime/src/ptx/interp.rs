@@ -14,6 +14,7 @@ use halfbyte_isa::ptx::types::{Special, SpecialGroup, Token, Type};
 use halfbyte_isa::ptx::{FrameVar, Inst, Operand, Reg, Var};
 use smallvec::SmallVec;
 
+use super::heap;
 use super::memory::{AccessOrigin, Memory};
 use super::print::{self, Print, Values};
 use super::trace::{Executed, Outcome};
@@ -598,7 +599,7 @@ fn give_results(inner: &Frame<'_>, outer: &mut Frame<'_>, memory: &mut Memory<'_
 }
 
 /// Writes the result of a built-in function to the result operand of its call, if any.
-fn give_result(result: u32, outer: &mut Frame<'_>, memory: &mut Memory<'_>) {
+fn give_result(result: u64, outer: &mut Frame<'_>, memory: &mut Memory<'_>) {
     let Some(call) = outer.code.body.insts.get(outer.next) else { return };
     let operand =
         call.operands_with_rows().find(|(o, _)| o.shape == row::OperandKind::Results).map(|(_, operand)| operand);
@@ -637,7 +638,7 @@ fn do_builtin(
     values: &[Value<u32>],
     frame: &Frame<'_>,
     memory: &mut Memory<'_>,
-) -> Result<u32, TrapKind> {
+) -> Result<u64, TrapKind> {
     let number = |place: usize| -> u64 {
         match values.get(place) {
             Some(&Value::Bits(bits)) => whole(bits),
@@ -656,13 +657,16 @@ fn do_builtin(
             if let Some(Print(print)) = memory.print {
                 print(&text);
             }
-            Ok(shown)
+            Ok(shown.into())
         }
         Builtin::AssertFail => {
             let [what, file, line, function] = [number(0), number(1), number(2), number(3)];
             let [what, file, function] = [what, file, function].map(|address| memory.string(address));
             Err(TrapKind::AssertFailed { what, file, line: line as u32, function })
         }
+        Builtin::Allocate => Ok(memory.heap.allocate(number(0), heap::ALIGNMENT)),
+        Builtin::AllocateAligned => Ok(memory.heap.allocate(number(0), number(1))),
+        Builtin::Free => memory.free(number(0)).map(|()| 0),
     }
 }
 

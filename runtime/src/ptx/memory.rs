@@ -10,6 +10,7 @@ use halfbyte_isa::ptx::program::PlacedVariables;
 use halfbyte_isa::ptx::special::SharedMemory;
 use halfbyte_isa::ptx::types::Space as VariableSpace;
 
+use super::heap::LaunchHeap;
 use super::print::Print;
 use super::stack::Stack;
 use super::trace::Tracer;
@@ -32,10 +33,12 @@ pub(super) struct Memory<'a> {
     /// Global memory: the buffers of the launch.
     pub buffers: Buffers<'a>,
     /// The memory of the process, if the kernel accesses it by raw pointers. It replaces all global
-    /// memory except module-scope variables and the grid workspace.
+    /// memory except module-scope variables, the grid workspace and a heap in memory of the engine.
     pub host: Option<&'a HostMemory<'a>>,
     /// Cache of the host allocations that the interpreter has looked up.
     pub found: Found,
+    /// The heap of `malloc`.
+    pub heap: LaunchHeap<'a>,
     /// The module-scope variables that the kernel uses.
     pub variables: PlacedVariables,
     /// The memory space of each variable in global or constant memory, keyed by buffer number. The
@@ -116,6 +119,7 @@ impl<'a> Memory<'a> {
             buffers,
             host: None,
             found: Found::default(),
+            heap: LaunchHeap::None,
             variables,
             variable_buffers,
             workspace: 0,
@@ -193,7 +197,7 @@ impl<'a> Memory<'a> {
                 match self.host_of(address) {
                     // SAFETY: `in_global` has checked that these bytes may be accessed.
                     Some(host) => Ok(unsafe { host.get(address, count) }),
-                    None => Ok(self.buffers.get(address, count).unwrap_or_default()),
+                    None => Ok(self.engine_bytes(address, count).unwrap_or_default()),
                 }
             }
         }
@@ -255,7 +259,10 @@ impl<'a> Memory<'a> {
             ResolvedAddress::Global(address) => match self.host_of(address) {
                 // SAFETY: `in_global` has checked that these bytes may be accessed.
                 Some(host) => unsafe { host.get_mut(address, count) },
-                None => self.buffers.get_mut(address, count).unwrap_or_default(),
+                None => match self.heap.engine_heap_mut(address) {
+                    Some(heap) => heap.get_mut(address, count).unwrap_or_default(),
+                    None => self.buffers.get_mut(address, count).unwrap_or_default(),
+                },
             },
             ResolvedAddress::Local(address) => self.stack.get_mut(address, count).unwrap_or_default(),
             ResolvedAddress::Parameter(..) | ResolvedAddress::Param(_) => &mut [],
@@ -318,10 +325,25 @@ impl<'a> Memory<'a> {
     }
 
     /// Returns the memory of the process, if the launch accesses it and the address does not belong
-    /// to a module-scope variable or to the grid workspace.
+    /// to a module-scope variable, to the grid workspace or to a heap in memory of the engine.
     fn host_of(&self, address: u64) -> Option<&'a HostMemory<'a>> {
         let is_variable = || buffer_slot(address).is_some_and(|buffer| self.variable_buffers.contains_key(&buffer));
-        self.host.filter(|_| !is_variable())
+        self.host.filter(|_| !is_variable() && self.heap.engine_heap(address).is_none())
+    }
+
+    /// Returns `count` bytes of global memory in memory of the engine.
+    pub(super) fn engine_bytes(&self, address: u64, count: usize) -> Option<&[u8]> {
+        match self.heap.engine_heap(address) {
+            Some(heap) => heap.get(address, count),
+            None => self.buffers.get(address, count),
+        }
+    }
+
+    /// Frees a block of the heap.
+    pub(super) fn free(&mut self, address: u64) -> Result<(), TrapKind> {
+        // The cache may contain the block.
+        self.found = Found::default();
+        self.heap.free(address, self.races.is_some())
     }
 
     /// Checks that an access to shared memory is in bounds.
@@ -348,17 +370,28 @@ impl<'a> Memory<'a> {
 
     /// Checks that an access of `count` bytes to global memory is valid.
     fn in_global(&self, access: Access, address: u64, count: usize) -> Result<(), TrapKind> {
-        if let Some(host) = self.host_of(address) {
-            return if host.allows(&self.found, access, address, count) {
-                Ok(())
-            } else {
-                Err(not_of_host(host, access, address, count))
-            };
-        }
-        if !self.buffers.permits(access, address, count) {
-            return Err(self.buffers.trap_of_access(access, address, count));
-        }
-        Ok(())
+        let is_permitted = match (self.host_of(address), self.heap.engine_heap(address)) {
+            (Some(host), _) => host.allows(&self.found, access, address, count),
+            (None, Some(heap)) => heap.get(address, count).is_some(),
+            (None, None) => self.buffers.permits(access, address, count),
+        };
+        if is_permitted { Ok(()) } else { Err(self.not_in_global(access, address, count)) }
+    }
+
+    /// Returns the trap for an access to global memory that is not permitted.
+    #[cold]
+    fn not_in_global(&self, access: Access, address: u64, count: usize) -> TrapKind {
+        let near = match (self.heap.near(address), self.host_of(address)) {
+            (None, None) => return self.buffers.trap_of_access(access, address, count),
+            (None, Some(host)) => host.around(address).map(|allocation| Near {
+                buffer: format!("{:#x}", allocation.start),
+                offset: address.wrapping_sub(allocation.start) as i64,
+                size: allocation.bytes,
+                is_freed: false,
+            }),
+            (block, _) => block,
+        };
+        TrapKind::OutOfBounds { access, space: Space::Global, address, bytes: count as u32, near }
     }
 
     /// Reports an access to the race detector, if any.
@@ -376,7 +409,9 @@ impl<'a> Memory<'a> {
     fn shared_location(&self, at: ResolvedAddress) -> Option<(SharedLocation, u64)> {
         match at {
             ResolvedAddress::Shared(offset) => Some((SharedLocation::Shared, offset)),
-            ResolvedAddress::Global(address) if self.host_of(address).is_some() => {
+            ResolvedAddress::Global(address)
+                if self.host_of(address).is_some() || self.heap.engine_heap(address).is_some() =>
+            {
                 Some((SharedLocation::Process, address))
             }
             ResolvedAddress::Global(address) => {
@@ -471,18 +506,6 @@ impl<'a> Memory<'a> {
             at => Ok(at),
         }
     }
-}
-
-/// Returns the trap for an access to memory of the process, to which the caller has not given
-/// access.
-#[cold]
-fn not_of_host(host: &HostMemory<'_>, access: Access, address: u64, count: usize) -> TrapKind {
-    let near = host.around(address).map(|allocation| Near {
-        buffer: format!("{:#x}", allocation.start),
-        offset: address.wrapping_sub(allocation.start) as i64,
-        size: allocation.bytes,
-    });
-    TrapKind::OutOfBounds { access, space: Space::Global, address, bytes: count as u32, near }
 }
 
 fn outside(access: Access, space: Space, address: u64, count: usize) -> TrapKind {

@@ -7,11 +7,12 @@
 //! item is reported.
 //!
 //! All memory has one address space. Buffers and variables lie at the addresses of [`buffer_base`].
-//! Local memory, parameters and functions lie at lower addresses.
+//! The heap, local memory, parameters and functions lie at lower addresses.
 
 #[cfg_attr(not(feature = "cuda"), path = "no_cuda.rs")]
 mod cuda;
 mod group;
+mod heap;
 mod host;
 mod host_variables;
 mod interp;
@@ -64,6 +65,8 @@ pub use halfbyte_native::host::{Allocation, Find, HostMemory};
 use halfbyte_native::launch::LaunchOptions;
 #[cfg(feature = "jit")]
 use halfbyte_native::ptx::Jit;
+pub use heap::DeviceHeap;
+use heap::LaunchHeap;
 pub use host::HostLaunch;
 use interp::{Item, Registers, Thread};
 use memory::Memory;
@@ -74,7 +77,7 @@ use remedy::remedy_for;
 use trace::Tracer;
 pub use trace::{Accessed, Outcome, RegisterValue, Step, Trace};
 pub use variables::Globals;
-use variables::{VariableContents, Variables};
+use variables::{EngineMemory, VariableContents, Variables};
 
 /// The PTX machine.
 #[derive(Clone, Copy, Debug)]
@@ -555,7 +558,8 @@ impl Kernel {
             });
             check_limits(watchdog, items, bytes).map_err(exceeded)?;
         }
-        let mut held = self.variables.lock_contents().ok_or_else(|| LaunchError::HostVariables { kernel: kernel() })?;
+        let mut held = self.variables.lock_memory().ok_or_else(|| LaunchError::HostVariables { kernel: kernel() })?;
+        let EngineMemory { variables: contents, heap } = &mut *held;
         let variables = variables::bind(self.entry(), |number| self.variables.address(number));
         let races = detector(races, &shape);
         let alias = |(param, arg): (usize, &Arg<'_>)| match *arg {
@@ -563,7 +567,7 @@ impl Kernel {
             _ => None,
         };
         let aliases = args.iter().enumerate().filter_map(alias).collect();
-        let (params, buffers) = (self.parameters(args)?, self.buffers(args, Some(&mut held)));
+        let (params, buffers) = (self.parameters(args)?, self.buffers(args, Some(contents)));
         if let Some([first, second]) = overlapping(&buffers) {
             let [first, second] = [first, second].map(str::to_owned);
             return Err(LaunchError::Overlap { kernel: kernel(), first, second });
@@ -573,7 +577,8 @@ impl Kernel {
         let memory = Memory::new(params, param_places, buffers, variables);
         let locate = |address| self.loc(address);
         let tracer = trace.map(|trace| Tracer { trace, locate: &locate, accesses: Vec::new() });
-        let mut memory = Memory { aliases, races, schedule, print, tracer, ..memory };
+        let heap = LaunchHeap::Engine(heap);
+        let mut memory = Memory { aliases, heap, races, schedule, print, tracer, ..memory };
         if cooperative {
             memory.make_cooperative(&mut workspace);
         }

@@ -28,7 +28,7 @@ pub(super) fn launch(
     // If arguments overlap, items must run in order, which native code does not ensure. In a
     // cooperative launch, blocks may wait for each other, but native code runs each block to its
     // end.
-    if !memory.aliases.is_empty() || is_watched || memory.is_cooperative() {
+    if !memory.aliases.is_empty() || is_watched || memory.is_cooperative() || memory.heap.is_interpreted() {
         return None;
     }
     let (params, offsets, variables) = (memory.params.clone(), memory.param_places.clone(), memory.variables.clone());

@@ -196,7 +196,7 @@ impl Memory<'_> {
             ResolvedAddress::Shared(address) => (Space::Shared, address, range(&self.shared, address, count), None),
             ResolvedAddress::Local(address) => (Space::Local, address, self.stack.get(address, count), None),
             ResolvedAddress::Global(address) => {
-                (Space::Global, address, self.buffers.get(address, count), self.buffer_at(address))
+                (Space::Global, address, self.engine_bytes(address, count), self.buffer_at(address))
             }
             ResolvedAddress::Param(address) => {
                 let number = self.param_places.partition_point(|&place| place <= address).wrapping_sub(1);

@@ -10,6 +10,7 @@ use halfbyte_isa::ptx::program::{PlacedVariable, PlacedVariables};
 use halfbyte_isa::ptx::text::ParsedFile;
 use halfbyte_isa::ptx::types::Space;
 
+use super::heap::{DeviceHeap, Heap};
 use super::host_variables::{HostVariable, HostVariables};
 use super::{Allocation, LoadError};
 
@@ -17,24 +18,31 @@ use super::{Allocation, LoadError};
 /// The constant ensures that a variable has the same address in all kernels of a file.
 const MIN_FIRST_BUFFER: usize = 64;
 
-/// The variables of a module in global and constant memory. Their contents persist between launches. Kernels that are
-/// loaded with the same `Globals` share the variables.
+/// The variables of a module in global and constant memory, and the heap of `malloc`. Their contents persist between
+/// launches. Kernels that are loaded with the same `Globals` share them.
 ///
-/// The default `Globals` place the variables among the buffers of a launch. [`Globals::on_host`] places them in memory
-/// of the process.
+/// The default `Globals` place the variables among the buffers of a launch. [`Globals::on_host`] places them and the
+/// heap in memory of the process.
 #[derive(Clone, Debug, Default)]
 pub struct Globals {
     held: Arc<Placement>,
 }
 
-/// The memory that holds the variables of a module.
+/// The memory that holds the variables of a module and the heap.
 #[derive(Debug)]
 enum Placement {
     /// Memory of the engine. A variable has the address of a buffer.
-    Engine(Mutex<VariableContents>),
+    Engine(Mutex<EngineMemory>),
     /// Memory of the process. A variable in global memory has its address in the process. A variable in constant
     /// memory has the address of a buffer in kernels, so that kernels can tell constant memory from global memory.
-    Host(HostVariables),
+    Host(HostVariables, DeviceHeap),
+}
+
+/// The variables of a module and the heap in memory of the engine.
+#[derive(Clone, Default, Debug)]
+pub(super) struct EngineMemory {
+    pub variables: VariableContents,
+    pub heap: Heap,
 }
 
 impl Default for Placement {
@@ -44,11 +52,12 @@ impl Default for Placement {
 }
 
 impl Globals {
-    /// Allocates and initialises all variables of a text in memory of the process. Kernels that are loaded with these
-    /// variables can only be launched on memory of the process. The text must be the one that the kernels are loaded
-    /// from.
+    /// Allocates and initialises all variables of a text in memory of the process, and creates a heap there. Kernels
+    /// that are loaded with these variables can only be launched on memory of the process. The text must be the one
+    /// that the kernels are loaded from.
     pub fn on_host(text: &ParsedFile) -> Globals {
-        Globals { held: Arc::new(Placement::Host(HostVariables::new(&text.module.variables, first_of(text)))) }
+        let variables = HostVariables::new(&text.module.variables, first_of(text));
+        Globals { held: Arc::new(Placement::Host(variables, DeviceHeap::default())) }
     }
 
     /// Returns the memory of the variable with this name, or `None` if the text has no such variable in global or
@@ -61,37 +70,38 @@ impl Globals {
     /// Returns a copy of the contents of the variable with this name, or `None` if the text has no such variable in
     /// global or constant memory, or if the variables lie in memory of the process.
     pub fn contents(&self, text: &ParsedFile, name: &str) -> Option<Vec<u8>> {
-        let (number, held) = (number_of(text, name)?, self.engine()?.lock());
-        let held = held.unwrap_or_else(PoisonError::into_inner);
+        let (number, held) = (number_of(text, name)?, self.engine()?);
         let initial = || contents(&text.module.variables, number, &engine_addresses(first_of(text)));
-        Some(held.get(&number).cloned().unwrap_or_else(initial))
+        Some(held.variables.get(&number).cloned().unwrap_or_else(initial))
     }
 
     /// Replaces the contents of the variable with this name, for later launches. Returns `false`, without an effect, if
     /// [`Globals::contents`] returns `None` or contents of another size.
     pub fn write(&self, text: &ParsedFile, name: &str, bytes: &[u8]) -> bool {
-        let (Some(number), Some(held)) = (number_of(text, name), self.engine()) else { return false };
+        let (Some(number), Some(mut held)) = (number_of(text, name), self.engine()) else { return false };
         let size = text.module.variables.get(number as usize).map(|of| of.bytes.len());
         let fits = size == Some(bytes.len());
         if fits {
-            held.lock().unwrap_or_else(PoisonError::into_inner).insert(number, bytes.to_vec());
+            held.variables.insert(number, bytes.to_vec());
         }
         fits
     }
 
-    /// Returns `true` if at least one variable has other contents than its initialiser in the text.
+    /// Returns `true` if at least one variable has other contents than its initialiser in the text, or if a kernel has
+    /// allocated memory with `malloc` that no kernel has freed.
     pub fn are_written(&self, text: &ParsedFile) -> bool {
         let variables = &text.module.variables;
         match &*self.held {
             Placement::Engine(held) => {
-                let held = held.lock().unwrap_or_else(PoisonError::into_inner);
+                let EngineMemory { variables: held, heap } = &*locked(held);
                 let start = engine_addresses(first_of(text));
-                held.iter().any(|(&number, bytes)| *bytes != contents(variables, number, &start))
+                heap.has_blocks() || held.iter().any(|(&number, bytes)| *bytes != contents(variables, number, &start))
             }
-            Placement::Host(held) => {
+            Placement::Host(held, heap) => {
                 let start = held.addresses(first_of(text));
                 // SAFETY: the memory is initialised, and the lock-free read is no worse than a kernel's.
-                held.0.iter().any(|(&number, of)| unsafe { of.bytes() } != contents(variables, number, &start))
+                heap.has_blocks()
+                    || held.0.iter().any(|(&number, of)| unsafe { of.bytes() } != contents(variables, number, &start))
             }
         }
     }
@@ -100,28 +110,30 @@ impl Globals {
     /// variables if they lie in memory of the process.
     #[must_use]
     pub fn snapshot(&self) -> Globals {
-        match &*self.held {
-            Placement::Engine(held) => {
-                let held = held.lock().unwrap_or_else(PoisonError::into_inner).clone();
-                Globals { held: Arc::new(Placement::Engine(Mutex::new(held))) }
-            }
-            Placement::Host(_) => self.clone(),
+        match self.engine() {
+            Some(held) => Globals { held: Arc::new(Placement::Engine(Mutex::new(held.clone()))) },
+            None => self.clone(),
         }
     }
 
     fn host(&self) -> Option<&HostVariables> {
         match &*self.held {
             Placement::Engine(_) => None,
-            Placement::Host(held) => Some(held),
+            Placement::Host(held, _) => Some(held),
         }
     }
 
-    fn engine(&self) -> Option<&Mutex<VariableContents>> {
+    /// Locks and returns the memory of the engine, or returns `None` if the variables lie in memory of the process.
+    fn engine(&self) -> Option<MutexGuard<'_, EngineMemory>> {
         match &*self.held {
-            Placement::Engine(held) => Some(held),
-            Placement::Host(_) => None,
+            Placement::Engine(held) => Some(locked(held)),
+            Placement::Host(..) => None,
         }
     }
+}
+
+fn locked(held: &Mutex<EngineMemory>) -> MutexGuard<'_, EngineMemory> {
+    held.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The contents of variables, keyed by the variable's number in the module.
@@ -142,11 +154,10 @@ impl Variables {
     /// Collects the variables that a kernel uses. Initialises each variable that `globals` does not contain yet.
     pub(super) fn new(text: &ParsedFile, entry: &Entry, globals: &Globals) -> Variables {
         let (numbers, first) = (entry.used_variables(), first_of(text));
-        if let Placement::Engine(held) = &*globals.held {
-            let mut held = held.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(mut held) = globals.engine() {
             for &number in &numbers {
                 let initial = || contents(&entry.variables, number, &engine_addresses(first));
-                held.entry(number).or_insert_with(initial);
+                held.variables.entry(number).or_insert_with(initial);
             }
         }
         Variables { numbers, first, globals: globals.clone() }
@@ -169,12 +180,17 @@ impl Variables {
         self.globals.host()
     }
 
-    /// Locks and returns the contents of all variables in memory of the engine. A launch holds the lock until it ends.
-    pub(super) fn lock_contents(&self) -> Option<MutexGuard<'_, VariableContents>> {
+    /// Returns the heap in memory of the process, or `None` if the heap lies in memory of the engine.
+    pub(super) fn host_heap(&self) -> Option<&DeviceHeap> {
         match &*self.globals.held {
-            Placement::Engine(held) => Some(held.lock().unwrap_or_else(PoisonError::into_inner)),
-            Placement::Host(_) => None,
+            Placement::Engine(_) => None,
+            Placement::Host(_, heap) => Some(heap),
         }
+    }
+
+    /// Locks and returns the variables and the heap in memory of the engine. A launch holds the lock until it ends.
+    pub(super) fn lock_memory(&self) -> Option<MutexGuard<'_, EngineMemory>> {
+        self.globals.engine()
     }
 }
 
