@@ -21,8 +21,7 @@ const FILL: u8 = 0xcd;
 /// Number of bytes of freed blocks that stay out of use, so that later accesses are found.
 const QUARANTINE: u64 = 16 << 20;
 
-/// The addresses of blocks in memory of the engine. They are apart from sums and differences of a few addresses of
-/// buffers.
+/// The addresses of blocks in memory of the engine. No sum or difference of a few addresses of buffers lies there.
 const ENGINE_ADDRESSES: Range<u64> = 6 << 56..7 << 56;
 
 /// A heap: its blocks, and the blocks that were freed last.
