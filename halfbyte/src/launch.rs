@@ -12,7 +12,7 @@ use halfbyte_ir::eval::{self, Evaluated, Fault, Prepared, Race, TrapKind as Eval
 use halfbyte_ir::{AttrKind, Effect, Inst, Op, Space, Span};
 use halfbyte_isa::object::Loc;
 pub use halfbyte_runtime::Engine;
-use halfbyte_runtime::ptx::StrongAccesses;
+use halfbyte_runtime::ptx::{LoadFinding, LoadFindingKind, StrongAccesses};
 pub use halfbyte_runtime::ptx::{Print, Trace, Warn};
 use halfbyte_runtime::{Arg, ConflictingAccess, Launch, LaunchError, Stats, Trap, TrapKind};
 
@@ -502,6 +502,18 @@ pub fn race_warning(race: &Trap, lines: &Lines<'_>, on: &str) -> Diagnostic {
     let diagnostic = trap_diagnostic(race, lines, Span::default(), on);
     let message = format!("on {on}: @{}, {}: {}", race.kernel, race.item_name(), race.kind);
     Diagnostic { message, ..diagnostic }
+}
+
+/// Converts a load that a launch on memory of the process reports to a diagnostic. `on` names the target and the
+/// engine.
+pub fn load_diagnostic(load: &LoadFinding, lines: &Lines<'_>, on: &str) -> Diagnostic {
+    let span = if load.loc.is_known() { span_of(lines, load.loc) } else { Span::default() };
+    let item = load.item.map_or_else(String::new, |item| format!(", {item}"));
+    let mut diagnostic = Diagnostic::new(span, format!("on {on}: @{}{item}: {load}", load.kernel));
+    if load.kind == LoadFindingKind::Padding {
+        diagnostic.help = Some("`--strict` makes such a load an error".to_owned());
+    }
+    diagnostic.note(None, format!("instruction {:#x}: {}", load.address, load.instruction))
 }
 
 /// Adds a note that explains same-value races, if `is_same_value` is `true`.

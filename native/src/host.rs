@@ -28,17 +28,48 @@ impl Allocation {
         Allocation { start, bytes, padding: 0 }
     }
 
-    /// Returns the number of bytes that may be accessed from an address on, if the address lies in
-    /// the allocation.
-    fn room(self, access: Access, address: u64) -> Option<u64> {
+    /// Returns the number of bytes from an address to the end of the allocation, if the address lies
+    /// in the allocation.
+    fn room(self, address: u64) -> Option<u64> {
         let offset = address.checked_sub(self.start)?;
-        let bytes = match access {
-            Access::Load => self.bytes.saturating_add(self.padding),
-            Access::Store => self.bytes,
-        };
-        bytes.checked_sub(offset).filter(|&room| room != 0)
+        self.bytes.checked_sub(offset).filter(|&room| room != 0)
+    }
+
+    /// Returns `true` if `count` bytes at an address lie in the allocation and its padding.
+    fn has_with_padding(self, address: u64, count: u64) -> bool {
+        let end = address.checked_sub(self.start).and_then(|offset| offset.checked_add(count));
+        end.is_some_and(|end| end <= self.bytes.saturating_add(self.padding))
     }
 }
+
+/// A load from an allocation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct HostLoad {
+    /// Address of the instruction in the program.
+    pub inst: u32,
+    /// Address of the first loaded byte.
+    pub address: u64,
+    /// Size in bytes.
+    pub bytes: u32,
+    /// The allocation.
+    pub allocation: Allocation,
+}
+
+impl HostLoad {
+    /// Returns the offset of the first loaded byte in the allocation.
+    pub fn offset(&self) -> u64 {
+        self.address.saturating_sub(self.allocation.start)
+    }
+
+    /// Returns the number of bytes by which the load exceeds the end of the allocation.
+    pub fn excess(&self) -> u64 {
+        self.offset().saturating_add(self.bytes.into()).saturating_sub(self.allocation.bytes)
+    }
+}
+
+/// A callback for each load that reaches the padding of an allocation. Every thread of a launch calls
+/// it.
+pub type NotePadding<'a> = dyn Fn(HostLoad) + Sync + 'a;
 
 /// A callback that returns the allocation that contains an address. Every thread of a launch calls
 /// it.
@@ -52,8 +83,12 @@ const REMEMBERED: usize = 8;
 pub struct Found(RefCell<ArrayVec<Allocation, REMEMBERED>>);
 
 impl Found {
-    fn room(&self, access: Access, address: u64) -> Option<u64> {
-        self.0.borrow().iter().find_map(|allocation| allocation.room(access, address))
+    fn room(&self, address: u64) -> Option<u64> {
+        self.0.borrow().iter().find_map(|allocation| allocation.room(address))
+    }
+
+    fn with_padding(&self, address: u64, count: u64) -> Option<Allocation> {
+        self.0.borrow().iter().find(|allocation| allocation.has_with_padding(address, count)).copied()
     }
 
     fn keep(&self, allocation: Allocation) {
@@ -74,6 +109,7 @@ const PAGE: u64 = 4096;
 pub struct HostMemory<'a> {
     /// `None` if every address is accepted.
     find: Option<&'a Find<'a>>,
+    note_padding: Option<&'a NotePadding<'a>>,
 }
 
 impl fmt::Debug for HostMemory<'_> {
@@ -86,13 +122,18 @@ impl<'a> HostMemory<'a> {
     /// Limits accesses to the allocations that `find` returns. Each thread caches the allocations
     /// that it has found until the launch ends.
     pub fn bounded(find: &'a Find<'a>) -> HostMemory<'a> {
-        HostMemory { find: Some(find) }
+        HostMemory { find: Some(find), note_padding: None }
+    }
+
+    /// Passes each load that reaches the padding of an allocation to `note`.
+    pub fn with_padding_note(self, note: &'a NotePadding<'a>) -> HostMemory<'a> {
+        HostMemory { note_padding: Some(note), ..self }
     }
 
     /// Permits accesses to the whole process. A faulty kernel can then read or overwrite anything
     /// and crash the process.
     pub fn unbounded() -> HostMemory<'a> {
-        HostMemory { find: None }
+        HostMemory { find: None, note_padding: None }
     }
 
     /// Returns `true` if accesses are limited to allocations.
@@ -106,28 +147,47 @@ impl<'a> HostMemory<'a> {
         self.find.and_then(|find| find(address))
     }
 
-    /// Returns the number of bytes that may be accessed from an address on, or `None` if the
-    /// address is invalid.
-    pub fn room(&self, found: &Found, access: Access, address: u64) -> Option<u64> {
+    /// Returns the number of bytes from an address to the end of its allocation, or `None` if the
+    /// address is invalid. The padding does not count.
+    pub fn room(&self, found: &Found, address: u64) -> Option<u64> {
         if address < PAGE {
             return None;
         }
         // No access may wrap around the address space.
         let most = u64::MAX - address;
         let Some(find) = self.find else { return Some(most) };
-        let known = found.room(access, address);
+        let known = found.room(address);
         let room = known.or_else(|| {
             let allocation = find(address)?;
-            let room = allocation.room(access, address)?;
+            let room = allocation.room(address)?;
             found.keep(allocation);
             Some(room)
         });
         room.map(|room| room.min(most))
     }
 
-    /// Returns `true` if `count` bytes at an address may be accessed.
-    pub fn allows(&self, found: &Found, access: Access, address: u64, count: usize) -> bool {
-        self.room(found, access, address).is_some_and(|room| count as u64 <= room)
+    /// Returns `true` if an access to `count` bytes at an address is permitted. Only the load of an
+    /// instruction may reach the padding of an allocation. `inst` is the address of the instruction.
+    pub fn allows(&self, found: &Found, access: Access, address: u64, count: usize, inst: Option<u32>) -> bool {
+        let count = count as u64;
+        self.room(found, address).is_some_and(|room| count <= room)
+            || access == Access::Load && inst.is_some_and(|inst| self.allows_padding(found, address, count, inst))
+    }
+
+    /// Returns `true` if a load may reach the padding of its allocation. The load is passed to the
+    /// callback for such loads. `inst` is the address of the instruction.
+    pub fn allows_padding(&self, found: &Found, address: u64, count: u64, inst: u32) -> bool {
+        let find = || {
+            let allocation =
+                self.around(address).filter(|of| address >= PAGE && of.has_with_padding(address, count))?;
+            found.keep(allocation);
+            Some(allocation)
+        };
+        let Some(allocation) = found.with_padding(address, count).or_else(find) else { return false };
+        if let Some(note) = self.note_padding {
+            note(HostLoad { inst, address, bytes: count as u32, allocation });
+        }
+        true
     }
 
     /// Returns `count` bytes at an address.

@@ -1,12 +1,17 @@
 //! Tests of PTX launches on the memory of the process: permitted accesses, traps, and the addresses of variables.
 
+use std::collections::BTreeSet;
 use std::num::NonZero;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use halfbyte_abi::Shape;
 use halfbyte_abi::cooperative::RaceCheck;
 use halfbyte_isa::ptx::text::read;
-use halfbyte_runtime::ptx::{Allocation, Arg, Globals, HostLaunch, HostMemory, Kernel, Launch, Warn};
+use halfbyte_runtime::ptx::{
+    Allocation, Arg, Globals, HostLaunch, HostMemory, InitialisedBytes, Kernel, Launch, LoadFinding, LoadFindingKind,
+    ReportLoad, Warn,
+};
 use halfbyte_runtime::{Engine, LaunchError, Stats, TrapKind};
 
 /// The interpreter, and native code if this build supports it.
@@ -141,6 +146,157 @@ fn loads_but_not_stores_may_reach_the_padding() {
         let kind = trap(launch(engine, &add, [start + 8, 0], &bounded));
         assert!(kind.contains("is out of bounds"), "{kind}");
     }
+}
+
+/// Launches a kernel. Returns the loads that the launch reports, and whether the launch succeeded.
+fn reported(
+    engine: Engine,
+    shape: impl Into<Shape>,
+    body: &str,
+    pointers: [u64; 2],
+    memory: &HostMemory<'_>,
+    initialised: Option<&dyn InitialisedBytes>,
+) -> (Vec<LoadFinding>, bool) {
+    let found = Mutex::new(Vec::new());
+    let report = |load: &LoadFinding| found.lock().unwrap().push(load.clone());
+    let bytes = pointers.map(u64::to_le_bytes);
+    let args = [bytes[0].as_slice(), bytes[1].as_slice()];
+    let report_load = Some(ReportLoad(&report));
+    let launch = HostLaunch { engine, report_load, initialised, ..HostLaunch::new(shape, &args, memory) };
+    // SAFETY: `memory` limits the accesses to memory that is valid.
+    let ran = unsafe { load(".shared .align 16 .b8 held[64];", body).launch_on_host(launch) };
+    (found.into_inner().unwrap(), ran.is_ok())
+}
+
+/// Memory that is aligned to the size of the widest access.
+#[repr(align(16))]
+struct Aligned([u32; 64]);
+
+/// Loads in the padding are reported on every engine, once for each instruction. Native code accesses whole rows of
+/// items, of which some may not load.
+#[test]
+fn loads_in_the_padding_are_reported_once() {
+    const VECTOR: &str = "ld.global.v4.u32 {%r0, %r1, %r2, %r3}, [%d0+16]; st.global.u32 [%d1], %r3;";
+    const GUARDED: &str = "setp.lt.u32 %p0, %r7, 10; add.s64 %d0, %d0, %d7; add.s64 %d1, %d1, %d7; mov.u32 %r0, 9;
+        @%p0 ld.global.u32 %r0, [%d0]; st.global.u32 [%d1], %r0;";
+    const GATHER: &str = "xor.b32 %r6, %r7, 1; mul.wide.u32 %d6, %r6, 4; add.s64 %d0, %d0, %d6; add.s64 %d1, %d1, %d7;
+        ld.global.u32 %r0, [%d0]; st.global.u32 [%d1], %r0;";
+    const UNIFORM: &str = "ld.global.u16 %r0, [%d0+38]; ld.global.u16 %r1, [%d0+40]; st.global.u32 [%d1], %r1;";
+    const FAILING: &str = "ld.global.u32 %r0, [%d0+40]; st.global.u32 [%d0+40], %r0;";
+    let past = |bytes, offset, excess| {
+        vec![format!(
+            "load of {bytes} bytes at byte {offset} of an allocation of 40 bytes reaches {excess} bytes past its end"
+        )]
+    };
+    // The body, the number of items, the size of the padding, the reported loads, and whether the launch succeeds.
+    let cases = [
+        (COPY_ALL, 10, 24, vec![], true),
+        (COPY_ALL, 12, 24, past(4, 44, 8), true),
+        (COPY_ALL, 16, 24, past(4, 60, 24), true),
+        (COPY_ALL, 12, 4, vec![], false),
+        (VECTOR, 1, 24, vec![], true),
+        (&VECTOR.replace("16]", "32]"), 1, 24, past(16, 32, 8), true),
+        (&VECTOR.replace("16]", "32]"), 7, 8, past(16, 32, 8), true),
+        (&VECTOR.replace("16]", "32]"), 1, 4, vec![], false),
+        (GUARDED, 10, 24, vec![], true),
+        (GUARDED, 16, 24, vec![], true),
+        (&GUARDED.replace("7, 10;", "7, 11;"), 16, 24, past(4, 40, 4), true),
+        (GATHER, 10, 24, vec![], true),
+        (GATHER, 11, 24, past(4, 44, 8), true),
+        (UNIFORM, 3, 24, past(2, 40, 2), true),
+        (FAILING, 1, 24, vec![], false),
+    ];
+    for &engine in ENGINES {
+        for (body, items, padding, expected, succeeds) in &cases {
+            let (mut x, mut y) = (Aligned([7; 64]), Aligned([0; 64]));
+            let [from, to] = [address(&mut x.0), address(&mut y.0)];
+            let find = move |address: u64| {
+                let all = [Allocation { padding: *padding, ..Allocation::new(from, 40) }, Allocation::new(to, 256)];
+                all.into_iter().find(|of| (of.start..of.start + of.bytes + of.padding).contains(&address))
+            };
+            let memory = HostMemory::bounded(&find);
+            let (found, ran) = reported(engine, (*items, 1), body, [from, to], &memory, None);
+            let texts: Vec<String> = found.iter().map(ToString::to_string).collect();
+            assert_eq!((&texts, ran), (expected, *succeeds), "{engine:?}, {items} items: {body}");
+            let is_of_body = |load: &LoadFinding| load.kind == LoadFindingKind::Padding && load.loc.line >= 5;
+            assert!(found.iter().all(is_of_body), "{found:?}");
+            assert!(found.iter().all(|load| load.instruction.contains("ld.global") && load.kernel == "k"), "{found:?}");
+        }
+    }
+}
+
+/// Record of written bytes, for memory of which all other bytes are uninitialised.
+#[derive(Debug)]
+struct Written(Mutex<BTreeSet<u64>>);
+
+impl InitialisedBytes for Written {
+    fn are_initialised(&self, address: u64, count: u64) -> bool {
+        let written = self.0.lock().unwrap();
+        (address..address + count).all(|byte| written.contains(&byte))
+    }
+
+    fn initialise(&self, address: u64, count: u64) {
+        self.0.lock().unwrap().extend(address..address + count);
+    }
+}
+
+#[test]
+fn loads_of_uninitialised_memory_are_reported() {
+    // The first 8 of 64 bytes are written before the launch. The cases are bodies, with the offset and the size of the
+    // reported load, if any.
+    let cases = [
+        ("ld.global.u32 %r0, [%d0+4]; st.global.u32 [%d1], %r0;", None),
+        ("ld.global.u32 %r0, [%d0+8]; st.global.u32 [%d1], %r0;", Some((8, 4))),
+        // The value is unused.
+        ("ld.global.u8 %r0, [%d0+63];", Some((63, 1))),
+        ("ld.global.v4.u32 {%r0, %r1, %r2, %r3}, [%d0]; st.global.u32 [%d1], %r0;", Some((0, 16))),
+        ("st.global.u32 [%d0+8], 5; ld.global.u32 %r0, [%d0+8];", None),
+        ("st.global.u8 [%d0+8], 5; ld.global.u16 %r0, [%d0+8];", Some((8, 2))),
+        // A store of the value that the memory has is a write, too.
+        ("st.global.u32 [%d0+8], 7; ld.global.u32 %r0, [%d0+8];", None),
+        ("atom.global.add.u32 %r0, [%d0+4], 1;", None),
+        ("atom.global.add.u32 %r0, [%d0+12], 1; ld.global.u32 %r0, [%d0+12];", Some((12, 4))),
+        ("atom.global.exch.b32 %r0, [%d0+12], 1; ld.global.u32 %r0, [%d0+12];", None),
+        ("red.global.add.u32 [%d0+12], 1;", Some((12, 4))),
+        ("mov.u32 %r0, held; cp.async.ca.shared.global [%r0], [%d0], 8;", None),
+        ("mov.u32 %r0, held; cp.async.ca.shared.global [%r0], [%d0], 16;", Some((0, 16))),
+        // Other memory spaces are not checked.
+        ("ld.param.u64 %d2, [x];", None),
+    ];
+    for &engine in ENGINES {
+        for (body, expected) in cases {
+            let (mut x, mut y) = (Aligned([7; 64]), Aligned([0; 64]));
+            let [from, to] = [address(&mut x.0), address(&mut y.0)];
+            let find = move |address: u64| {
+                let all = [Allocation::new(from, 64), Allocation::new(to, 64)];
+                all.into_iter().find(|of| (of.start..of.start + of.bytes).contains(&address))
+            };
+            let written = Written(Mutex::new((from..from + 8).collect()));
+            let memory = HostMemory::bounded(&find);
+            // Both items load at the same address.
+            let (found, ran) = reported(engine, (2, 1), body, [from, to], &memory, Some(&written));
+            assert!(ran, "{body}");
+            let places: Vec<(u64, u32)> = found.iter().map(|load| (load.offset, load.bytes)).collect();
+            assert_eq!(places, expected.into_iter().collect::<Vec<_>>(), "{engine:?}: {body}");
+            for load in &found {
+                assert_eq!((load.kind, load.item.map(|item| item.number())), (LoadFindingKind::Uninitialised, Some(0)));
+                assert!(
+                    load.to_string().ends_with("of an allocation of 64 bytes reads uninitialised memory"),
+                    "{load}"
+                );
+            }
+            // Without a record, nothing is reported.
+            assert_eq!(reported(engine, (2, 1), body, [from, to], &memory, None), (vec![], true), "{body}");
+        }
+    }
+    // An uninitialised load is reported even if the launch fails.
+    let mut x = Aligned([7; 64]);
+    let from = address(&mut x.0);
+    let find = move |address: u64| (from..from + 64).contains(&address).then_some(Allocation::new(from, 64));
+    let (written, failing) = (Written(Mutex::default()), "ld.global.u64 %d2, [%d0]; st.global.u32 [%d2], 1;");
+    let memory = HostMemory::bounded(&find);
+    let (found, ran) = reported(Engine::Interp, (1, 1), failing, [from, 0], &memory, Some(&written));
+    assert_eq!((found.len(), ran), (1, false));
 }
 
 #[test]

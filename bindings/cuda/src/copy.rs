@@ -62,6 +62,7 @@ pub unsafe fn copy_unchecked(to: u64, from: u64, bytes: usize) {
     let (to, from) = (with_exposed_provenance_mut::<u8>(to as usize), with_exposed_provenance::<u8>(from as usize));
     // SAFETY: the caller upholds this function's contract.
     unsafe { ptr::copy(from, to, bytes) };
+    memory::copy_initialised(to.addr() as u64, from.addr() as u64, bytes as u64);
 }
 
 /// Checks both sides of a copy, and copies. The memory of the sides may overlap.

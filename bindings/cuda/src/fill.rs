@@ -96,6 +96,7 @@ impl Fill {
             // SAFETY: the caller upholds this function's contract. The rows do not overlap.
             let row = unsafe { std::slice::from_raw_parts_mut(first.byte_add(row * self.pitch), self.width) };
             row.fill(MaybeUninit::new(value));
+            memory::initialise(row.as_ptr().addr() as u64, size_of_val(row) as u64);
         }
     }
 

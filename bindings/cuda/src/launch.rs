@@ -6,7 +6,7 @@ use std::sync::Arc;
 use halfbyte::Shape;
 use halfbyte::abi::{Limits, Watchdog};
 use halfbyte::launch::Print;
-use halfbyte::runtime::ptx::{Allocation, HostLaunch, HostMemory, Warn};
+use halfbyte::runtime::ptx::{Allocation, HostLaunch, HostMemory, LoadFinding, ReportLoad, Warn};
 use halfbyte::runtime::{LaunchError, Trap};
 
 use crate::attributes::{MAX_BLOCK, MAX_GRID, MAX_THREADS, resident_blocks};
@@ -143,6 +143,7 @@ impl Launch {
         let watchdog = Watchdog::new(Limits::NONE);
         let print = |text: &str| report::print(text);
         let warn = |race: &Trap| report::race_warning(&self.function, race);
+        let report_load = |load: &LoadFinding| report::load(&self.function, load);
         let launch = HostLaunch {
             heap: Some(&context.heap),
             engine: checks().engine,
@@ -150,6 +151,8 @@ impl Launch {
             watchdog: Some(&watchdog),
             races: checks().races,
             warn: Some(Warn(&warn)),
+            initialised: memory::initialised(),
+            report_load: Some(ReportLoad(&report_load)),
             cooperative: self.cooperative,
             print: Some(Print(&print)),
             ..HostLaunch::new(self.shape, &args, &memory)

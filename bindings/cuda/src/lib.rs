@@ -8,6 +8,7 @@
 
 mod allocate;
 mod attributes;
+mod byte_set;
 mod check;
 mod context;
 mod context_stack;

@@ -3,9 +3,14 @@
 use std::alloc::{Layout, alloc, dealloc};
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::c_int;
+use std::ops::Range;
 use std::ptr::NonNull;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use halfbyte::runtime::ptx::InitialisedBytes;
+
+use crate::byte_set::ByteSet;
+use crate::check::checks;
 use crate::context;
 use crate::settings::settings;
 use crate::status::{Result, Status};
@@ -145,6 +150,8 @@ struct Charge {
 struct Owned {
     start: NonNull<u8>,
     layout: Layout,
+    /// The bytes that have been written, if they are recorded.
+    initialised: Option<ByteSet>,
 }
 
 // SAFETY: the memory does not belong to a thread.
@@ -158,9 +165,14 @@ impl Owned {
         let layout = Layout::from_size_align(size, usize::try_from(alignment).ok()?).ok()?;
         // SAFETY: the size is not 0, because the guard is not empty.
         let start = NonNull::new(unsafe { alloc(layout) })?;
+        let mut owned = Owned { start, layout, initialised: None };
         // SAFETY: the memory has this size.
         unsafe { start.write_bytes(FILL, size) };
-        Some(Owned { start, layout })
+        // The host may write memory of other kinds, which is not recorded.
+        if kind == MemoryKind::Device && checks_initialisation() {
+            owned.initialised = Some(ByteSet::new(bytes)?);
+        }
+        Some(owned)
     }
 
     /// Returns the address, which can be converted to a pointer.
@@ -330,6 +342,34 @@ impl Table {
         }
     }
 
+    /// Returns the record of the written bytes of the block that contains an address, if there is one. Also returns the
+    /// offsets of `count` bytes at the address that lie in the block; the padding does not belong to it.
+    fn initialised(&mut self, address: u64, count: u64) -> Option<(&mut ByteSet, Range<u64>)> {
+        let (_, entry) = self.live.range_mut(..=address).next_back()?;
+        let Entry { block, memory, .. } = entry;
+        let (start, end) = (address - block.start, address.saturating_add(count).min(block.end()));
+        let range = start..end.checked_sub(block.start).filter(|end| start < *end)?;
+        Some((memory.as_mut()?.initialised.as_mut()?, range))
+    }
+
+    /// Records that bytes have been written.
+    fn initialise(&mut self, address: u64, count: u64) {
+        if let Some((initialised, range)) = self.initialised(address, count) {
+            initialised.insert(range);
+        }
+    }
+
+    /// Records a copy. Bytes that are unwritten in the source become unwritten in the destination.
+    fn copy_initialised(&mut self, to: u64, from: u64, count: u64) {
+        let parts = self.initialised(from, count).map(|(initialised, range)| initialised.parts(range));
+        if let Some((initialised, range)) = self.initialised(to, count) {
+            match parts {
+                Some(parts) => initialised.replace(range, &parts),
+                None => initialised.insert(range),
+            }
+        }
+    }
+
     /// Checks that bytes lie in one live block.
     fn checked(&self, address: u64, bytes: u64) -> Result<()> {
         let block = containing(&self.live, address).map(|entry| entry.block);
@@ -346,6 +386,11 @@ impl Table {
         let known = overlapping(&self.live, address, end).or_else(|| overlapping(&self.freed, address, end));
         if known.is_some() { self.checked(address, bytes) } else { Ok(()) }
     }
+}
+
+/// Returns `true` if launches check for loads of uninitialised device memory.
+fn checks_initialisation() -> bool {
+    checks().races.is_on()
 }
 
 /// Locks the table of the process.
@@ -444,6 +489,39 @@ pub fn checked(address: u64, bytes: u64) -> Result<()> {
 /// Checks bytes that lie in one live block or in memory of the host, which is not in the table.
 pub fn checked_or_host(address: u64, bytes: u64) -> Result<()> {
     table().checked_or_host(address, bytes)
+}
+
+/// Records that the driver has written bytes.
+pub fn initialise(address: u64, count: u64) {
+    if checks_initialisation() {
+        table().initialise(address, count);
+    }
+}
+
+/// Records that the driver has copied bytes.
+pub fn copy_initialised(to: u64, from: u64, count: u64) {
+    if checks_initialisation() {
+        table().copy_initialised(to, from, count);
+    }
+}
+
+/// The record of the written bytes of device memory, for launches.
+#[derive(Debug)]
+struct DeviceMemory;
+
+impl InitialisedBytes for DeviceMemory {
+    fn are_initialised(&self, address: u64, count: u64) -> bool {
+        table().initialised(address, count).is_none_or(|(initialised, range)| initialised.contains(range))
+    }
+
+    fn initialise(&self, address: u64, count: u64) {
+        table().initialise(address, count);
+    }
+}
+
+/// Returns the record of the written bytes of device memory, if launches check for loads of uninitialised memory.
+pub fn initialised() -> Option<&'static dyn InitialisedBytes> {
+    if checks_initialisation() { Some(&DeviceMemory) } else { None }
 }
 
 /// Returns the options of the block that contains an address.
@@ -682,6 +760,48 @@ mod tests {
         assert!(containing(&table.freed, first).is_some());
         assert!(containing(&table.freed, second).is_some());
         assert_eq!(table.usage.get(&DEVICE).map(|usage| usage.current), Some(0));
+    }
+
+    /// Adds a record of the written bytes to a block.
+    fn record(table: &mut Table, start: u64) {
+        let entry = table.live.get_mut(&start).unwrap();
+        entry.memory.as_mut().unwrap().initialised = ByteSet::new(entry.block.bytes);
+    }
+
+    /// Returns the offsets of the written bytes of a block, or `None` if they are not recorded.
+    fn written(table: &mut Table, start: u64) -> Option<Vec<Range<u64>>> {
+        let bytes = table.live.get(&start).unwrap().block.bytes;
+        table.initialised(start, bytes).map(|(initialised, range)| initialised.parts(range))
+    }
+
+    #[test]
+    fn writes_and_copies_initialise_recorded_blocks() {
+        let mut table = Table::new();
+        let [first, second, other] = [(); 3].map(|()| device(&mut table, 100));
+        record(&mut table, first);
+        record(&mut table, second);
+        table.initialise(first + 10, 4);
+        // The padding is in no record.
+        table.initialise(first + 90, 50);
+        table.initialise(first + 200, 4);
+        table.initialise(other, 100);
+        assert_eq!(written(&mut table, first), Some(vec![10..14, 90..100]));
+        assert_eq!((written(&mut table, second), written(&mut table, other)), (Some(vec![]), None));
+        // Unwritten bytes stay unwritten in a copy.
+        table.initialise(second, 30);
+        table.copy_initialised(second + 8, first + 8, 10);
+        assert_eq!(written(&mut table, second), Some(vec![0..8, 10..14, 18..30]));
+        // The ranges of a copy may overlap.
+        table.copy_initialised(second + 4, second, 12);
+        assert_eq!(written(&mut table, second), Some(vec![0..12, 14..16, 18..30]));
+        // Memory without a record counts as written.
+        table.copy_initialised(first + 50, other, 20);
+        table.copy_initialised(first, 0x1000, 2);
+        table.copy_initialised(other, first, 100);
+        assert_eq!(written(&mut table, first), Some(vec![0..2, 10..14, 50..70, 90..100]));
+        // A new block is unwritten, although its memory may be that of an old one.
+        table.remove(first);
+        assert!(table.initialised(first, 1).is_none());
     }
 
     #[test]

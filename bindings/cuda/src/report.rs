@@ -13,7 +13,9 @@ use halfbyte::abi::Exceeded;
 use halfbyte::abi::mangled_name::name_parts;
 use halfbyte::import_ptx::with_sources;
 use halfbyte::ir::diag::{Diagnostic, Lines};
-use halfbyte::launch::{launch_diagnostic, race_warning as race_diagnostic};
+use halfbyte::isa::object::Loc;
+use halfbyte::launch::{launch_diagnostic, load_diagnostic, race_warning as race_diagnostic};
+use halfbyte::runtime::ptx::{LoadFinding, LoadFindingKind};
 use halfbyte::runtime::{LaunchError, Trap, TrapKind};
 use halfbyte::{FailureKind, Report};
 use serde::Serialize;
@@ -253,20 +255,20 @@ fn record(is_error: bool, failure: &'static str, finding: Finding) {
     }
 }
 
-/// Creates a finding about a launch of a function from a diagnostic of the PTX text. `report` creates a report of
-/// errors or of warnings.
+/// Creates a finding about a launch of a function from a diagnostic of the PTX text. `loc` is the location of the
+/// instruction, if there is one. `report` creates a report of errors or of warnings.
 fn finding(
     kind: &'static str,
     function: &Function,
-    trap: Option<&Trap>,
+    loc: Option<Loc>,
     diagnostic: Diagnostic,
     report: fn(String, String, Vec<Diagnostic>) -> Report,
 ) -> Finding {
     let module = &function.module;
-    let line = trap.map_or(0, |trap| trap.loc.line);
+    let line = loc.map_or(0, |loc| loc.line);
     let lines = Lines::new(&module.text);
     let diagnostic = with_sources(diagnostic, &lines, &module.read);
-    let origin = trap.and_then(|trap| module.read.source_of(trap.loc));
+    let origin = loc.and_then(|loc| module.read.source_of(loc));
     let source = origin.as_ref().and_then(|origin| origin.0.first());
     let (file, line) = source.map_or((module.file.clone(), line), |(file, loc)| ((*file).to_owned(), loc.line));
     let message = with_readable_name(function, diagnostic.to_string());
@@ -316,7 +318,7 @@ pub fn failed(function: &Function, error: &LaunchError) -> Status {
         _ if matches!(trap.kind, TrapKind::AssertFailed { .. }) => ("trap", Status::ASSERT),
         _ => ("trap", Status::LAUNCH_FAILED),
     };
-    record(true, failure.name(), finding(kind, function, Some(trap), diagnostic, Report::new));
+    record(true, failure.name(), finding(kind, function, Some(trap.loc), diagnostic, Report::new));
     status
 }
 
@@ -330,7 +332,23 @@ fn freed(kind: &TrapKind) -> Option<String> {
 /// Records a same-value race, which is a warning.
 pub fn race_warning(function: &Function, race: &Trap) {
     let diagnostic = race_diagnostic(race, &Lines::new(&function.module.text), "ptx");
-    record(false, "race", finding("race", function, Some(race), diagnostic, Report::warnings));
+    record(false, "race", finding("race", function, Some(race.loc), diagnostic, Report::warnings));
+}
+
+/// Records a load that does not end its launch. A load of uninitialised memory is an error, and a load in the padding of
+/// an allocation is a warning.
+pub fn load(function: &Function, load: &LoadFinding) {
+    let diagnostic = load_diagnostic(load, &Lines::new(&function.module.text), "ptx");
+    let location = Some(load.loc);
+    match load.kind {
+        LoadFindingKind::Padding => {
+            record(false, "padding", finding("padding", function, location, diagnostic, Report::warnings));
+        }
+        LoadFindingKind::Uninitialised => {
+            let finding = finding("uninitialised", function, location, diagnostic, Report::new);
+            record(true, "uninitialised-global", finding);
+        }
+    }
 }
 
 /// Records a kernel that halfbyte does not support.

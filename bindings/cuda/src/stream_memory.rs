@@ -141,6 +141,7 @@ pub extern "C" fn cuStreamWriteValue32_v2(stream: *mut c_void, address: u64, val
         let address = writable(stream, address, flags, Width::Bits32)?;
         // SAFETY: the value is aligned and lies in an allocation, which the program must not free meanwhile.
         unsafe { AtomicU32::from_ptr(with_exposed_provenance_mut(address)) }.store(value, Ordering::Release);
+        memory::initialise(address as u64, Width::Bits32.bytes());
         Ok(())
     })
 }
@@ -152,6 +153,7 @@ pub extern "C" fn cuStreamWriteValue64_v2(stream: *mut c_void, address: u64, val
         let address = writable(stream, address, flags, Width::Bits64)?;
         // SAFETY: the value is aligned and lies in an allocation, which the program must not free meanwhile.
         unsafe { AtomicU64::from_ptr(with_exposed_provenance_mut(address)) }.store(value, Ordering::Release);
+        memory::initialise(address as u64, Width::Bits64.bytes());
         Ok(())
     })
 }

@@ -305,6 +305,7 @@ CUresult cuStreamAddCallback(CUstream stream, void (*callback)(CUstream, CUresul
 CUresult cuStreamGetCtx(CUstream stream, CUcontext *context);
 CUresult cuStreamGetFlags(CUstream stream, unsigned *flags);
 CUresult cuStreamGetPriority(CUstream stream, int *priority);
+CUresult cuStreamWriteValue32_v2(CUstream stream, CUdeviceptr address, uint32_t value, unsigned flags);
 CUresult cuLaunchHostFunc(CUstream stream, void (*function)(void *), void *data);
 CUresult cuEventCreate(CUevent *event, unsigned flags);
 CUresult cuEventDestroy_v2(CUevent event);

@@ -221,6 +221,13 @@ fn kernels_are_launched() {
     }
 }
 
+/// Reads the only report in a folder.
+fn report_in(folder: &Path) -> serde_json::Value {
+    let report = fs::read_dir(folder).unwrap().next().unwrap().unwrap().path();
+    assert!(report.extension().is_some_and(|extension| extension == "json"), "{}", report.display());
+    serde_json::from_slice(&fs::read(report).unwrap()).unwrap()
+}
+
 #[test]
 #[ignore = "it builds the library; bindings/cuda/ci runs it"]
 fn kernels_allocate_memory() {
@@ -252,18 +259,21 @@ fn errors_are_sticky_and_reported() {
         ("@trapping, item 0: the kernel executed a trap instruction", 1),
         ("k.cu:12: k: assertion `i < 4` failed", 1),
         ("the program has freed this memory, an allocation of 64 bytes", 1),
+        ("warning: on ptx: @load: load of 4 bytes at byte 64 of an allocation of 64 bytes reaches 4 bytes past its end", 1),
+        ("warning: on ptx: @load_vector: load of 16 bytes at byte 32 of an allocation of 44 bytes reaches 4 bytes", 1),
+        ("warning: ", 2),
     ]);
     // The report of the process has the same errors, with the number of times.
-    let report = fs::read_dir(reports.path()).unwrap().next().unwrap().unwrap().path();
-    assert!(report.extension().is_some_and(|extension| extension == "json"), "{}", report.display());
-    let report: serde_json::Value = serde_json::from_slice(&fs::read(report).unwrap()).unwrap();
+    let report = report_in(reports.path());
     let found = report["errors"].as_array().unwrap();
     let of_kernel = |kernel: &str| found.iter().find(|error| error["kernel"] == kernel).unwrap();
     assert_eq!((&of_kernel("store")["kind"], &of_kernel("store")["count"]), (&"trap".into(), &5.into()));
     assert!(of_kernel("asserting")["message"].as_str().unwrap().contains("assertion `i < 4` failed"));
     assert!(found.iter().all(|error| error["kernel"] != "fine"));
     assert!(report["launches"].as_u64().unwrap() > 20);
-    assert_eq!(report["warnings"], serde_json::json!([]));
+    let warnings = report["warnings"].as_array().unwrap();
+    let warnings: Vec<String> = warnings.iter().map(|of| format!("{} {}", of["kind"], of["count"])).collect();
+    assert_eq!(warnings, [r#""padding" 2"#, r#""padding" 1"#]);
 }
 
 #[test]
@@ -305,6 +315,46 @@ fn races_are_found_on_request() {
             ("@count", 0),
         ]);
         ran.reports(&[("warning: on ptx: @store_equal", usize::from(mode == "on"))]);
+    }
+}
+
+#[test]
+#[ignore = "it builds the library; bindings/cuda/ci runs it"]
+fn loads_of_uninitialised_memory_are_found_on_request() {
+    let Some(program) = Program::new("uninitialised") else { return };
+    assert_eq!(program.run(&[], &[]).err, "");
+    let kernels = [
+        "of_atomic",
+        "of_copied_end",
+        "of_copied_fresh",
+        "of_copied_rows",
+        "of_fresh",
+        "of_fresh_again",
+        "of_gap",
+        "of_pool",
+        "of_short_fill",
+    ];
+    for mode in ["on", "strict"] {
+        let reports = tempfile::tempdir().unwrap();
+        let folder = reports.path().to_str().unwrap();
+        let ran = program.run(&[], &[("HALFBYTE_RACES", mode), ("HALFBYTE_REPORT_DIR", folder)]);
+        ran.reports(&[
+            ("error: ", kernels.len()),
+            ("@of_fresh, item 0: load of 4 bytes at byte 0 of an allocation of 64 bytes reads uninitialised memory", 1),
+            ("@of_gap, item 0: load of 4 bytes at byte 20 of an allocation of 64 bytes reads uninitialised memory", 1),
+        ]);
+        let report = report_in(reports.path());
+        assert_eq!(report["warnings"], serde_json::json!([]));
+        let mut found = Vec::new();
+        for error in report["errors"].as_array().unwrap() {
+            let kernel = error["kernel"].as_str().unwrap();
+            found.push(kernel);
+            let line = if kernel == "of_atomic" { 31 } else { 21 };
+            let count = if kernel == "of_fresh" { 2 } else { 1 };
+            let place = (&error["kind"], &error["file"], &error["line"], &error["count"]);
+            assert_eq!(place, (&"uninitialised".into(), &"load.cu".into(), &line.into(), &count.into()), "{kernel}");
+        }
+        assert_eq!(found, kernels);
     }
 }
 

@@ -123,7 +123,7 @@ impl Shared {
                 let Some((buffer, offset)) = self.buffer(address) else {
                     // SAFETY: null, or memory that outlives the launch.
                     let host = unsafe { self.host.as_ref() }?;
-                    return Some((start_of(address), host.room(found, access, address)?));
+                    return Some((start_of(address), host.room(found, address)?));
                 };
                 let left = (buffer.bytes as u64).checked_sub(offset)?;
                 if access == Access::Store && !buffer.writable {
@@ -147,6 +147,13 @@ impl Shared {
             Space::Constant(_) | Space::Local | Space::Shared => None,
         }
     }
+
+    /// Returns `true` if a load reaches the padding of an allocation of the process, which is permitted and reported.
+    fn is_in_padding(&self, found: &Found, address: u64, bytes: u64, inst: u32) -> bool {
+        // SAFETY: null, or memory that outlives the launch.
+        let host = unsafe { self.host.as_ref() }.filter(|_| self.buffer(address).is_none());
+        host.is_some_and(|host| host.allows_padding(found, address, bytes, inst))
+    }
 }
 
 impl Header {
@@ -167,6 +174,27 @@ impl Header {
             }
             Space::Global | Space::Constant(_) => self.shared().find(access, space, address, &self.found),
         }
+    }
+
+    /// Returns the start of an access that an item makes. Only such an access may reach the padding of an allocation:
+    /// of a row, it is not known which items access its last bytes. `inst` is the address of the instruction.
+    pub fn find_one(
+        &self,
+        (access, inst): (Access, u32),
+        space: Space,
+        address: u64,
+        item: u32,
+        bytes: u64,
+    ) -> Option<*mut u8> {
+        if let Some((start, left)) = self.find(access, space, address, item)
+            && bytes <= left
+        {
+            return Some(start);
+        }
+        let is_padded = access == Access::Load
+            && space == Space::Global
+            && self.shared().is_in_padding(&self.found, address, bytes, inst);
+        is_padded.then(|| start_of(address))
     }
 }
 
@@ -314,8 +342,8 @@ impl Site {
         if address & (bytes - 1) != 0 || (self.change.is_some() && space == Space::Local) {
             return None;
         }
-        let (start, left) = header.find(self.access(), space, address, item)?;
-        (bytes <= left).then_some((start, space))
+        let start = header.find_one((self.access(), self.address), space, address, item, bytes)?;
+        Some((start, space))
     }
 
     fn fault(&self, address: u64) -> FaultKind {

@@ -81,33 +81,33 @@ impl Memory<'_> {
         self.first / SUBGROUP
     }
 
-    /// What a lane finds at a multiple of so many bytes.
-    pub fn load(&self, lane: u32, at: At, into: &mut [u8]) -> Result<(), FaultKind> {
-        let start = self.find(Access::Load, lane, at, into.len())?;
+    /// What a lane finds at a multiple of so many bytes, by the instruction at an address.
+    pub fn load(&self, lane: u32, at: At, into: &mut [u8], inst: u32) -> Result<(), FaultKind> {
+        let start = self.find((Access::Load, inst), lane, at, into.len())?;
         // SAFETY: so many bytes were found.
         unsafe { std::ptr::copy_nonoverlapping(start, into.as_mut_ptr(), into.len()) };
         Ok(())
     }
 
     /// What a lane leaves there.
-    pub fn store(&self, lane: u32, at: At, bytes: &[u8]) -> Result<(), FaultKind> {
-        let start = self.find(Access::Store, lane, at, bytes.len())?;
+    pub fn store(&self, lane: u32, at: At, bytes: &[u8], inst: u32) -> Result<(), FaultKind> {
+        let start = self.find((Access::Store, inst), lane, at, bytes.len())?;
         // SAFETY: so many bytes were found, and may be written.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), start, bytes.len()) };
         Ok(())
     }
 
-    fn find(&self, access: Access, lane: u32, at: At, bytes: usize) -> Result<*mut u8, FaultKind> {
+    fn find(&self, by: (Access, u32), lane: u32, at: At, bytes: usize) -> Result<*mut u8, FaultKind> {
         let (space, address) = match at {
             At::In(space, address) => (space, address),
             At::Flat(address) => locate(address, true),
         };
-        let found = self.header.find(access, space, address, self.first + lane);
         let is_aligned = address.is_multiple_of(bytes as u64);
         // Local memory is no place for what lanes share.
         let is_reached = is_aligned && space != Space::Local;
-        let found = found.filter(|(_, left)| is_reached && bytes as u64 <= *left).map(|(start, _)| start);
-        found.ok_or(FaultKind::Memory { access, space, address, bytes: bytes as u32 })
+        let find = || self.header.find_one(by, space, address, self.first + lane, bytes as u64);
+        let found = if is_reached { find() } else { None };
+        found.ok_or(FaultKind::Memory { access: by.0, space, address, bytes: bytes as u32 })
     }
 }
 

@@ -63,7 +63,7 @@ impl Front for Insts<'_> {
     }
 
     fn place(&self, block: &Block, cells: &mut Cells) -> Option<Place> {
-        place_of(self.entry.body.insts.get(block.start as usize)?, self, cells)
+        place_of(block.start, self, cells)
     }
 }
 

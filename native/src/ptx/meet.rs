@@ -12,8 +12,9 @@ use super::insts::{Insts, bits_of, name_of};
 use crate::jit::{At, Cell, Cells, Collective, Dataflow, FaultKind, Id, Lanes, Memory, Name, Op, Place, Shape, Takes};
 use halfbyte_isa::trap::Space;
 
-/// What items meet for at an instruction; none where they do not.
-pub(super) fn place_of(inst: &Inst, insts: &Insts<'_>, cells: &mut Cells) -> Option<Place> {
+/// What items meet for at the instruction at an address; none where they do not.
+pub(super) fn place_of(address: u32, insts: &Insts<'_>, cells: &mut Cells) -> Option<Place> {
+    let inst = insts.entry.body.insts.get(address as usize)?;
     let types = insts.plan.types.as_slice();
     let mut dataflow = Dataflow::default();
     let mut names = Names { cells, types };
@@ -23,7 +24,7 @@ pub(super) fn place_of(inst: &Inst, insts: &Insts<'_>, cells: &mut Cells) -> Opt
         let takes =
             (0..).zip(written_registers(inst)).map(|(k, reg)| Takes::Word(k, names.cells.get(name_of(reg, types))));
         let place = Place::new(&dataflow, guard, &meeting, takes);
-        return Some(Place { collective: Some(Box::new(OnCells::new(inst, insts, cells))), ..place });
+        return Some(Place { collective: Some(Box::new(OnCells::new(address, inst, insts, cells))), ..place });
     }
     let [number, answer] = results(inst).map(|reg| Some(name_of(reg?, types)));
     let number = number.map(|name| {
@@ -71,6 +72,8 @@ impl Reader<Dataflow> for Names<'_> {
 /// An instruction that a warp executes as a whole, and the cells that its registers are.
 #[derive(Debug)]
 struct OnCells {
+    /// Address of the instruction in the program.
+    address: u32,
     inst: meaning::WarpInst,
     /// The registers that it reads, each with the place of its first cell among those that are.
     regs: Vec<(Reg, usize)>,
@@ -80,9 +83,10 @@ struct OnCells {
 }
 
 impl OnCells {
-    fn new(inst: &Inst, insts: &Insts<'_>, cells: &mut Cells) -> OnCells {
+    fn new(address: u32, inst: &Inst, insts: &Insts<'_>, cells: &mut Cells) -> OnCells {
         let types = insts.plan.types.as_slice();
         let mut of = OnCells {
+            address,
             inst: meaning::WarpInst::new(inst, insts.plan.sm),
             regs: Vec::new(),
             cells: Vec::new(),
@@ -151,11 +155,11 @@ impl Warp for Held<'_> {
     }
 
     fn load(&mut self, lane: u32, place: Location<u32>, into: &mut [u8]) -> Result<(), Self::Fault> {
-        self.memory.load(lane, at(place), into).map_err(|kind| (lane, kind))
+        self.memory.load(lane, at(place), into, self.of.address).map_err(|kind| (lane, kind))
     }
 
     fn store(&mut self, lane: u32, place: Location<u32>, bytes: &[u8]) -> Result<(), Self::Fault> {
-        self.memory.store(lane, at(place), bytes).map_err(|kind| (lane, kind))
+        self.memory.store(lane, at(place), bytes, self.of.address).map_err(|kind| (lane, kind))
     }
 }
 

@@ -149,11 +149,11 @@ const LANES: usize = SUBGROUP as usize;
 
 impl<'m> Warp<'_, '_, 'm> {
     /// Makes the thread of a lane the current thread of the memory. Returns the memory and the
-    /// origin of the access that the lane makes.
-    fn of_lane(&mut self, lane: u32) -> (&mut Memory<'m>, AccessOrigin) {
+    /// address of the instruction that the lane executes.
+    fn of_lane(&mut self, lane: u32) -> (&mut Memory<'m>, usize) {
         self.memory.item = self.first + lane;
         let address = self.slots[lane as usize % LANES].thread.address();
-        (self.memory, AccessOrigin { address, strong: None })
+        (self.memory, address)
     }
 }
 
@@ -174,16 +174,18 @@ impl meaning::Warp for Warp<'_, '_, '_> {
     }
 
     fn load(&mut self, lane: u32, place: Location<u32>, into: &mut [u8]) -> Result<(), Self::Fault> {
-        let (memory, by) = self.of_lane(lane);
-        let fault = |kind| (lane, Fault { address: by.address, kind });
+        let (memory, address) = self.of_lane(lane);
+        let by = AccessOrigin { address: Some(address), strong: None };
+        let fault = |kind| (lane, Fault { address, kind });
         let bytes = memory.load(place, into.len(), by).map_err(fault)?;
         into.iter_mut().zip(bytes).for_each(|(into, byte)| *into = *byte);
         Ok(())
     }
 
     fn store(&mut self, lane: u32, place: Location<u32>, bytes: &[u8]) -> Result<(), Self::Fault> {
-        let (memory, by) = self.of_lane(lane);
-        let fault = |kind| (lane, Fault { address: by.address, kind });
+        let (memory, address) = self.of_lane(lane);
+        let by = AccessOrigin { address: Some(address), strong: None };
+        let fault = |kind| (lane, Fault { address, kind });
         memory.store(place, bytes, by).map_err(fault)
     }
 }

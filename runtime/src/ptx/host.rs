@@ -4,11 +4,16 @@ use halfbyte_abi::cooperative::RaceCheck;
 use halfbyte_abi::{DEFAULT_BUDGET, Engine, Shape, Stats, Watchdog};
 use halfbyte_isa::ptx::module::Param;
 use halfbyte_isa::ptx::special::GRID_WORKSPACE_BYTES;
+use halfbyte_native::host::HostLoad;
 use halfbyte_native::launch::LaunchOptions;
 
 use super::heap::{DeviceHeap, LaunchHeap};
+use super::load_findings::{InitialisationCheck, LoadFindings};
 use super::memory::Memory;
-use super::{Arg, EngineMemory, HostMemory, Kernel, Print, Warn, detector, variables};
+use super::{
+    Arg, EngineMemory, HostMemory, InitialisedBytes, Kernel, LoadFindingKind, Print, ReportLoad, Warn, detector,
+    variables,
+};
 use crate::error::LaunchError;
 use crate::launch::check_limits;
 
@@ -34,6 +39,11 @@ pub struct HostLaunch<'a> {
     pub races: RaceCheck,
     /// Receiver of the first same-value race of each instruction, after a successful launch.
     pub warn: Option<Warn<'a>>,
+    /// Record of the written bytes of the memory. With this record, the launch runs in the interpreter, records its
+    /// stores, and reports loads of other bytes.
+    pub initialised: Option<&'a dyn InitialisedBytes>,
+    /// Receiver of loads that reach the padding of an allocation, or read uninitialised memory.
+    pub report_load: Option<ReportLoad<'a>>,
     /// `true` for a cooperative launch: all blocks are resident together, so that blocks can wait
     /// for each other. A cooperative launch runs in the interpreter.
     pub cooperative: bool,
@@ -54,6 +64,8 @@ impl<'a> HostLaunch<'a> {
             watchdog: None,
             races: RaceCheck::Off,
             warn: None,
+            initialised: None,
+            report_load: None,
             cooperative: false,
             print: None,
         }
@@ -81,8 +93,8 @@ impl Kernel {
     /// this includes variables in memory of the process. If `memory` is [unbounded](HostMemory::unbounded), this
     /// applies to all memory that the kernel accesses.
     pub unsafe fn launch_on_host(&self, launch: HostLaunch<'_>) -> Result<Stats, LaunchError> {
-        let HostLaunch { shape, args, memory, heap, budget, engine, watchdog, races, warn, cooperative, print } =
-            launch;
+        let HostLaunch { shape, args, memory, heap, budget, engine, watchdog, races, warn, .. } = launch;
+        let HostLaunch { initialised, report_load, cooperative, print, .. } = launch;
         let items = self.items_of(&shape)?;
         if let Some(watchdog) = watchdog {
             let exceeded = |exceeded| LaunchError::Exceeded { kernel: self.entry().name.clone(), exceeded };
@@ -104,16 +116,25 @@ impl Kernel {
             let block = || process_heap.and_then(|heap| heap.find(address));
             variable.or_else(block).or_else(|| memory.around(address))
         };
-        let host = if memory.is_bounded() { HostMemory::bounded(&find) } else { *memory };
+        let findings = LoadFindings::default();
+        let note = |load: HostLoad| findings.add(LoadFindingKind::Padding, None, load);
+        let bounded = || HostMemory::bounded(&find).with_padding_note(&note);
+        let host = if memory.is_bounded() { bounded() } else { *memory };
+        let initialisation = initialised.map(|initialised| InitialisationCheck { initialised, findings: &findings });
         let memory = Memory::new(params, Param::offsets(&self.entry().params), buffers, places);
         let mut workspace = [0; GRID_WORKSPACE_BYTES];
         let heap = process_heap.map_or(own_heap, LaunchHeap::Process);
-        let mut memory = Memory { host: Some(&host), heap, races: detector(races, &shape), print, ..memory };
+        let races = detector(races, &shape);
+        let mut memory = Memory { host: Some(&host), heap, initialisation, races, print, ..memory };
         if cooperative {
             memory.make_cooperative(&mut workspace);
         }
         let order = LaunchOptions { items, shape, budget, engine, done: None, watchdog, pool: None };
-        let stats = self.run(&order, &mut memory)?;
+        let ran = self.run(&order, &mut memory);
+        if let Some(report) = report_load {
+            findings.report(self, &shape, ran.is_err(), report);
+        }
+        let stats = ran?;
         self.warn_of_races(warn, &memory, &shape);
         Ok(stats)
     }

@@ -690,7 +690,7 @@ fn step(
     }
     let effects = meaning(inst, &mut Concrete, &mut view);
     let types = &frame.code.types;
-    let by = || AccessOrigin { address, strong: strength(inst) };
+    let by = || AccessOrigin { address: Some(address), strong: strength(inst) };
     for write in effects.writes {
         match write {
             Write::Register(reg, value) => frame.registers.set(reg, whole(value), types),

@@ -11,6 +11,7 @@ use halfbyte_isa::ptx::special::SharedMemory;
 use halfbyte_isa::ptx::types::Space as VariableSpace;
 
 use super::heap::LaunchHeap;
+use super::load_findings::InitialisationCheck;
 use super::print::Print;
 use super::stack::Stack;
 use super::trace::Tracer;
@@ -39,6 +40,8 @@ pub(super) struct Memory<'a> {
     pub found: Found,
     /// The heap of `malloc`.
     pub heap: LaunchHeap<'a>,
+    /// The check for loads of uninitialised memory of the process, if the launch has one.
+    pub initialisation: Option<InitialisationCheck<'a>>,
     /// The module-scope variables that the kernel uses.
     pub variables: PlacedVariables,
     /// The memory space of each variable in global or constant memory, keyed by buffer number. The
@@ -72,8 +75,9 @@ const PARAM: Space = Space::Constant(0);
 /// The instruction that makes an access, with the memory order of the access.
 #[derive(Clone, Copy, Default)]
 pub(super) struct AccessOrigin {
-    /// Address of the instruction in the program.
-    pub address: usize,
+    /// Address of the instruction in the program. `None` for an access of the engine itself, which may not reach the
+    /// padding of an allocation.
+    pub address: Option<usize>,
     /// Memory order and scope of a strong access; `None` for a weak access.
     pub strong: Option<Strength>,
 }
@@ -120,6 +124,7 @@ impl<'a> Memory<'a> {
             host: None,
             found: Found::default(),
             heap: LaunchHeap::None,
+            initialisation: None,
             variables,
             variable_buffers,
             workspace: 0,
@@ -192,7 +197,8 @@ impl<'a> Memory<'a> {
                 Ok(range(&self.shared, address, count).unwrap_or_default())
             }
             ResolvedAddress::Global(address) => {
-                self.in_global(Access::Load, address, count)?;
+                self.in_global(Access::Load, address, count, by)?;
+                self.check_initialised(address, count, by);
                 self.note(at, count, by, AccessKind::LOAD);
                 match self.host_of(address) {
                     // SAFETY: `in_global` has checked that these bytes may be accessed.
@@ -213,6 +219,7 @@ impl<'a> Memory<'a> {
             self.bytes_mut(at, bytes.len()).copy_from_slice(bytes);
             self.is_changed = true;
         }
+        self.initialise(at, bytes.len());
         Ok(())
     }
 
@@ -222,7 +229,9 @@ impl<'a> Memory<'a> {
         let at = self.at(Access::Store, place, count)?;
         match at {
             ResolvedAddress::Shared(address) => self.in_shared(Access::Store, address, count)?,
-            ResolvedAddress::Global(address) => self.in_global(Access::Store, address, count)?,
+            ResolvedAddress::Global(address) => {
+                self.in_global(Access::Store, address, count, AccessOrigin::default())?;
+            }
             ResolvedAddress::Local(address) if self.stack.get(address, count).is_some() => {}
             ResolvedAddress::Local(address) => return Err(outside(Access::Store, Space::Local, address, count)),
             ResolvedAddress::Parameter(_, address) | ResolvedAddress::Param(address) => {
@@ -244,11 +253,13 @@ impl<'a> Memory<'a> {
         let at = self.check_store(place, count)?;
         match at {
             ResolvedAddress::Shared(address) if reads => self.are_initialised(address, count)?,
+            ResolvedAddress::Global(address) if reads => self.check_initialised(address, count, by),
             ResolvedAddress::Local(address) => return Err(outside(Access::Store, Space::Local, address, count)),
             _ => {}
         }
         self.trace_access(at, count, [reads, true]);
         self.note(at, count, by, AccessKind { reads: true, writes: true, keeps_value: false });
+        self.initialise(at, count);
         Ok(self.bytes_mut(at, count))
     }
 
@@ -284,7 +295,7 @@ impl<'a> Memory<'a> {
         // Afterwards it records one asynchronous copy, which lasts until the thread waits for its
         // completion.
         let races = self.races.take();
-        let copied = self.copy_bytes(from, to, bytes, taken);
+        let copied = self.copy_bytes(from, to, bytes, taken, AccessOrigin { address: Some(inst), strong: None });
         self.races = races;
         copied?;
         let item = self.item;
@@ -309,16 +320,17 @@ impl<'a> Memory<'a> {
         to: Location<u32>,
         bytes: usize,
         taken: usize,
+        by: AccessOrigin,
     ) -> Result<(), TrapKind> {
         let mut copied: ArrayVec<u8, 16> = std::iter::repeat_n(0, bytes.min(16)).collect();
         if taken >= bytes {
-            copied.copy_from_slice(self.load(from, bytes, AccessOrigin::default())?);
+            copied.copy_from_slice(self.load(from, bytes, by)?);
         }
-        self.store(to, &copied, AccessOrigin::default())?;
+        self.store(to, &copied, by)?;
         if taken < bytes {
             for number in 0..taken as i32 {
-                let byte = *self.load(from.plus(number), 1, AccessOrigin::default())?.first().unwrap_or(&0);
-                self.store(to.plus(number), &[byte], AccessOrigin::default())?;
+                let byte = *self.load(from.plus(number), 1, by)?.first().unwrap_or(&0);
+                self.store(to.plus(number), &[byte], by)?;
             }
         }
         Ok(())
@@ -368,10 +380,27 @@ impl<'a> Memory<'a> {
         }
     }
 
+    /// Checks that a load of memory of the process reads no uninitialised bytes, if the launch checks for such loads.
+    fn check_initialised(&self, address: u64, count: usize, by: AccessOrigin) {
+        if let (Some(check), Some(host)) = (&self.initialisation, self.host_of(address)) {
+            check.load(host, self.item, address, count, by);
+        }
+    }
+
+    /// Records that bytes of memory of the process have been written, if the launch checks for uninitialised bytes.
+    fn initialise(&self, at: ResolvedAddress, count: usize) {
+        if let (Some(check), ResolvedAddress::Global(address)) = (&self.initialisation, at)
+            && self.host_of(address).is_some()
+        {
+            check.initialised.initialise(address, count as u64);
+        }
+    }
+
     /// Checks that an access of `count` bytes to global memory is valid.
-    fn in_global(&self, access: Access, address: u64, count: usize) -> Result<(), TrapKind> {
+    fn in_global(&self, access: Access, address: u64, count: usize, by: AccessOrigin) -> Result<(), TrapKind> {
+        let inst = by.address.map(|address| address as u32);
         let is_permitted = match (self.host_of(address), self.heap.engine_heap(address)) {
-            (Some(host), _) => host.allows(&self.found, access, address, count),
+            (Some(host), _) => host.allows(&self.found, access, address, count, inst),
             (None, Some(heap)) => heap.get(address, count).is_some(),
             (None, None) => self.buffers.permits(access, address, count),
         };
@@ -400,7 +429,8 @@ impl<'a> Memory<'a> {
         let (Some(races), Some((place, offset))) = (&mut self.races, shared) else { return };
         let (AccessOrigin { address, strong }, AccessKind { reads, writes, keeps_value }) = (by, how);
         let keeps_value = keeps_value && strong.is_none();
-        let touch = AccessInfo { item: self.item, inst: address as u32, writes, reads, strong, keeps_value };
+        let touch =
+            AccessInfo { item: self.item, inst: address.unwrap_or(0) as u32, writes, reads, strong, keeps_value };
         races.access(place, offset, count, touch);
     }
 

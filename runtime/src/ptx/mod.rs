@@ -16,6 +16,7 @@ mod heap;
 mod host;
 mod host_variables;
 mod interp;
+mod load_findings;
 mod memory;
 #[cfg_attr(not(feature = "jit"), path = "no_native.rs")]
 mod native;
@@ -69,6 +70,7 @@ pub use heap::DeviceHeap;
 use heap::LaunchHeap;
 pub use host::HostLaunch;
 use interp::{Item, Registers, Thread};
+pub use load_findings::{InitialisedBytes, LoadFinding, LoadFindingKind, ReportLoad};
 use memory::Memory;
 #[cfg(not(feature = "jit"))]
 use native::Jit;

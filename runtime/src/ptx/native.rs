@@ -24,7 +24,8 @@ pub(super) fn launch(
     memory: &mut Memory<'_>,
     threads: NonZero<u16>,
 ) -> Option<Result<Stats, HostLaunchError>> {
-    let is_watched = memory.races.is_some() || memory.tracer.is_some() || memory.schedule != Schedule::default();
+    let is_checked = memory.races.is_some() || memory.initialisation.is_some();
+    let is_watched = is_checked || memory.tracer.is_some() || memory.schedule != Schedule::default();
     // If arguments overlap, items must run in order, which native code does not ensure. In a
     // cooperative launch, blocks may wait for each other, but native code runs each block to its
     // end.

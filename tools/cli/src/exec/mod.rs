@@ -41,7 +41,9 @@ use super::{Done, Failure, complain, interrupt, limits};
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES, override_usage = "halfbyte exec [OPTIONS] -- PROGRAM [ARGS]...")]
 pub(super) struct Exec {
-    /// Detect races, and reads of uninitialised shared memory and registers
+    /// Detect races, and reads of uninitialised memory and registers
+    ///
+    /// Memory of the device is uninitialised until a kernel, a fill or a copy writes it.
     ///
     /// Two stores of the same value by the same instruction are a warning; with --races=strict, they are an error.
     #[arg(long, value_enum, require_equals = true, value_name = "MODE")]
@@ -62,8 +64,8 @@ pub(super) struct Exec {
     keep_going: bool,
     /// Make loads past the end of an allocation an error
     ///
-    /// By default, a load before the next multiple of 256 bytes is permitted, because some programs rely on it. A store
-    /// past the end is always an error.
+    /// By default, a load before the next multiple of 256 bytes is permitted, because some programs rely on it. Such a
+    /// load is a warning. A store past the end is always an error.
     #[arg(long)]
     strict: bool,
     /// Write the report as JSON; - is standard output

@@ -268,13 +268,13 @@ mod tests {
             merged(&[&format!(r#"{{"launches": 1, "kernels": ["add"], "approximations": [{approximate}]}}"#)]);
         assert_eq!(with_approximation.summary(), "1 launch of 1 kernel (add); no errors; 1 approximate instruction");
         assert!(!with_approximation.has_errors());
-        let [race, trap, new] = ["race", "trap", "new"].map(finding);
+        let [race, trap, read, padding, new] = ["race", "trap", "uninitialised", "padding", "new"].map(finding);
         let kernels = (0..8).map(|number| format!("\"k{number}\"")).collect::<Vec<_>>().join(", ");
         let all = merged(&[&format!(
-            r#"{{"launches": 1000, "kernels": [{kernels}], "errors": [{race}, {trap}, {new}], "warnings": [{race}]}}"#
+            r#"{{"launches": 1000, "kernels": [{kernels}], "errors": [{race}, {trap}, {read}, {new}], "warnings": [{race}, {padding}]}}"#
         )]);
         let expected = "1,000 launches of 8 kernels (k0, k1, k2, k3, k4, k5, and 2 more); \
-                        errors: 1 race, 1 trap, 1 new; warnings: 1 race";
+                        errors: 1 race, 1 trap, 1 uninitialised read, 1 new; warnings: 1 race, 1 load past an allocation";
         assert_eq!(all.summary(), expected);
     }
 
