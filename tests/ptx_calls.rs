@@ -4,6 +4,8 @@
 use halfbyte::import_ptx::{Host, Shape, import};
 use halfbyte::launch::evaluate;
 
+use crate::common::halfbyte_on;
+
 const ITEMS: u32 = 8;
 
 /// Returns a PTX kernel that stores `%r9` for each item in `y`. `%r0` is the item index.
@@ -49,7 +51,15 @@ done: ld.local.b32 %s, [c]; ret; }
 add.s32 %a, %a, 1000; st.local.b32 [%b1], %a; ret; }
 .func outer (.param .b64 p) { .reg .b64 %b; ld.param.b64 %b, [p]; { .param .b64 q; st.param.b64 [q], %b; call.uni inner, (q); } ret; }
 .func (.reg .b32 %s) carries { mov.b32 %s, -1; addc.cc.u32 %s, %s, 1; addc.u32 %s, %s, 7; ret; }
-.func leaves (.reg .b32 %k) { .reg .pred %q; setp.gt.u32 %q, %k, 5; @%q exit; ret; }";
+.func leaves (.reg .b32 %k) { .reg .pred %q; setp.gt.u32 %q, %k, 5; @%q exit; ret; }
+.func (.param .b32 s) more (.param .b32 n) { .reg .b32 %a; ld.param.b32 %a, [n]; mad.lo.u32 %a, %a, 3, 1; st.param.b32 [s], %a; ret; }
+.func (.param .b32 s) either (.param .b64 f, .param .b32 n) { .reg .b32 %a; .reg .b64 %b; ld.param.b64 %b, [f]; ld.param.b32 %a, [n];
+like: .callprototype (.param .b32 _) _ (.param .b32 _); { .param .b32 a; .param .b32 b; st.param.b32 [a], %a; call (b), %b, (a), like; ld.param.b32 %a, [b]; }
+st.param.b32 [s], %a; ret; }
+.func (.param .b32 s) sums (.param .align 4 .b8 p[12]) { .reg .b32 %a<3>; .reg .b64 %b<3>; ld.param.b32 %a0, [p]; and.b32 %a1, %a0, 1;
+mul.wide.u32 %b0, %a1, 4; mov.b64 %b1, p; add.u64 %b1, %b1, %b0; ld.local.b32 %a2, [%b1+4]; add.u32 %a0, %a0, %a2; st.local.b32 [%b1+4], %a0;
+ld.param.u16 %a1, [p+8]; add.u32 %a0, %a0, %a1; st.param.b32 [s], %a0; ret; }
+.global .u64 functions[3] = {fewer, 0, more};";
     for body in [
         "call (%r9), twice, (%r0);",
         "setp.lt.u32 %p0, %r0, 3; mov.b32 %r9, 100; @%p0 call (%r9), twice, (%r0);",
@@ -93,6 +103,20 @@ add.s32 %a, %a, 1000; st.local.b32 [%b1], %a; ret; }
         ".local .b32 l; st.local.b32 [l], 5; { .local .b32 l; st.local.b32 [l], %r0; } ld.local.b32 %r9, [l]; add.s32 %r9, %r9, %r0;",
         // Special registers as operands of conversions, and the component `w` of `%ctaid`, which is always 0.
         "cvt.u64.u32 %d2, %tid.x; cvt.u32.u64 %r9, %d2; cvt.u32.u16 %r1, %ntid.x; add.u32 %r9, %r9, %r1; mov.u32 %r2, %ctaid.w; add.u32 %r9, %r9, %r2;",
+        // A function whose address the kernel selects, with and without a guard, in a function, and with a list of targets.
+        "setp.lt.u32 %p0, %r0, 3; mov.u64 %d2, fewer; mov.u64 %d3, more; selp.b64 %d2, %d2, %d3, %p0; { .param .b32 a; .param .b32 b;
+         st.param.b32 [a], %r0; like: .callprototype (.param .b32 _) _ (.param .b32 _); call (b), %d2, (a), like; ld.param.b32 %r9, [b]; }",
+        "setp.lt.u32 %p0, %r0, 3; mov.u64 %d2, more; { .param .b32 a; .param .b32 b; st.param.b32 [a], %r0; st.param.b32 [b], 9;
+         to: .calltargets more; @%p0 call (b), %d2, (a), to; ld.param.b32 %r9, [b]; }",
+        "setp.lt.u32 %p0, %r0, 3; mov.u64 %d2, fewer; mov.u64 %d3, more; selp.b64 %d2, %d2, %d3, %p0; { .param .b64 f; .param .b32 a; .param .b32 b;
+         st.param.b64 [f], %d2; st.param.b32 [a], %r0; call (b), either, (f, a); ld.param.b32 %r9, [b]; }",
+        // A function whose address is in a module variable.
+        "and.b32 %r1, %r0, 2; mul.wide.u32 %d2, %r1, 8; mov.u64 %d3, functions; add.u64 %d3, %d3, %d2; ld.global.u64 %d4, [%d3]; cvt.u32.u64 %r8, %d4;
+         { .param .b32 a; .param .b32 b; st.param.b32 [a], %r0; like: .callprototype (.param .b32 _) _ (.param .b32 _); call (b), %d4, (a), like;
+         ld.param.b32 %r9, [b]; } add.u32 %r9, %r9, %r8;",
+        // A function changes its parameter at an address, and loads two stored bytes at once. The argument keeps its value.
+        ".param .align 4 .b8 a[12]; .param .b32 b; st.param.v2.b32 [a], {%r0, 20}; st.param.b8 [a+8], 1; st.param.b8 [a+9], %r0;
+         call (b), sums, (a); ld.param.b32 %r1, [b]; call (b), sums, (a); ld.param.b32 %r2, [b]; mad.lo.u32 %r9, %r1, 1000, %r2;",
         // Parameters that are read by their addresses.
         "mov.b64 %d2, s; ld.param.u32 %r1, [%d2+8]; ld.param.u32 %r2, [s]; add.s32 %r9, %r1, %r2;",
         "mov.b64 %d2, s; cvta.param.u64 %d3, %d2; ld.u32 %r9, [%d3+12];",
@@ -109,9 +133,14 @@ fn what_is_known_only_when_it_runs_is_not_imported() {
     for (functions, body, expected) in [
         (recursive, "call (%r9), f, (%r0);", "a call has no counterpart in the IR"),
         (
-            ".func g () { ret; }",
-            "like: .callprototype _ (); mov.u64 %d2, g; call %d2, like;",
-            "the address of a function has no counterpart in the IR",
+            ".func g () { .reg .b64 %b; mov.u64 %b, g; like: .callprototype _ (); call %b, like; ret; }",
+            "call g;",
+            "a call has no counterpart in the IR",
+        ),
+        (
+            ".extern .func (.param .b32 r) vprintf (.param .b64 f, .param .b64 v);",
+            "{ .param .b32 r; .param .b64 f; .param .b64 v; st.param.b64 [f], 0; st.param.b64 [v], 0; call (r), vprintf, (f, v); }",
+            "the function `vprintf` has no counterpart in the IR",
         ),
         ("", "trap;", "a trap has no counterpart in the IR"),
         ("", "mov.u32 %r9, %clock;", "this special register has no counterpart"),
@@ -119,6 +148,62 @@ fn what_is_known_only_when_it_runs_is_not_imported() {
         let error = import("k.ptx", &text(functions, body), Shape::default()).unwrap_err().to_string();
         assert!(error.contains(expected), "{body}: {error}");
         assert!(error.contains("--target ptx"), "{error}");
+    }
+}
+
+/// Statements that add `4 * (%r0 & 3)` to the address of the parameter `s`, and load from the sum.
+const COMPUTED: &str =
+    "and.b32 %r1, %r0, 3; mul.wide.u32 %d2, %r1, 4; mov.b64 %d3, s; add.u64 %d3, %d3, %d2; ld.param.b32 %r9, [%d3];";
+
+#[test]
+fn a_parameter_is_read_at_a_computed_address() {
+    let loads = "ld.param.u16 %r1, [s+6]; add.u32 %r9, %r9, %r1; cvta.param.u64 %d4, %d3; ld.u8 %r2, [%d4+1]; add.u32 %r9, %r9, %r2;";
+    let value: Vec<u8> = (1..17).collect();
+    let word = |at: usize| u32::from_le_bytes([0, 1, 2, 3].map(|byte| value[at + byte]));
+    let expected = |item: usize| word(4 * (item % 4)) + (word(4) >> 16) + u32::from(value[4 * (item % 4) + 1]);
+    let expected: Vec<u8> = (0..ITEMS as usize).flat_map(|item| expected(item).to_le_bytes()).collect();
+    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let launch = serde_json::json!({
+        "ptx": text("", &format!("{COMPUTED}{loads}")), "entry": "k", "grid": [1, 1, 1], "block": [ITEMS, 1, 1],
+        "args": [{"buffer": "00".repeat(expected.len())}, {"value": hex(&value)}], "expect": [hex(&expected)],
+    });
+    for via in ["ptx", "ir", "halu", "recompiled"] {
+        let called = halfbyte_on(&["corpus", "-", "--via", via, "--strict"], launch.to_string().as_bytes());
+        assert_eq!(called.code, 0, "{via}: {}{}", called.out, called.err);
+    }
+}
+
+/// The effects of these kernels may depend on the place of the parameter.
+#[test]
+fn a_parameter_in_other_kernels_has_no_computed_address() {
+    for rest in [
+        ".local .b32 l[4]; mov.u64 %d4, l; add.u64 %d4, %d4, %d2; st.local.b32 [%d4], %r0; ld.local.b32 %r1, [%d4]; add.u32 %r9, %r9, %r1;",
+        "cvta.param.u64 %d4, %d3; st.b32 [%d4], %r0;",
+        "cvta.param.u64 %d4, %d3; isspacep.local %p1, %d4; selp.b32 %r9, 1, %r9, %p1;",
+        "and.b64 %d4, %d3, 15; cvt.u32.u64 %r9, %d4;",
+        "st.global.b64 [%d0], %d3;",
+        "mov.b64 %d4, y; add.u64 %d4, %d4, %d2; ld.param.b32 %r9, [%d4];",
+    ] {
+        let text = text("", &format!("{COMPUTED}{rest}"));
+        let error = import("k.ptx", &text, Shape::default()).unwrap_err().to_string();
+        assert!(error.contains("the address of a parameter has no counterpart in the IR"), "{rest}: {error}");
+    }
+}
+
+/// An indirect call traps if no function with its prototype is at the address.
+#[test]
+fn calls_of_no_function_trap() {
+    let functions = ".func f (.reg .b32 %k) { ret; } .func g () { ret; }";
+    for (address, is_one) in [("f", true), ("g", false), ("0", false), ("0x3000000001", false)] {
+        let body = format!(
+            "mov.u64 %d3, f; mov.u64 %d2, {address}; like: .callprototype _ (.reg .b32 _); call %d2, (%r0), like;"
+        );
+        let text = text(functions, &body);
+        let module = import("k.ptx", &text, Shape::default()).unwrap_or_else(|report| panic!("{report}\n{text}"));
+        let args = || vec![vec![0; 4 * ITEMS as usize]];
+        let host = Host::load("k.ptx", &text, "k").unwrap();
+        assert_eq!(host.launch((1, ITEMS), &mut args()).is_ok(), is_one, "{address}");
+        assert_eq!(evaluate(&module.ir().kernels[0], ITEMS, &mut args()).is_ok(), is_one, "{address}");
     }
 }
 

@@ -107,6 +107,8 @@ fn check(params: &str, body: &str, wanted: &[&str]) {
 }
 
 const TWO: &str = ".param .u64 x, .param .u64 y";
+/// The parameters of `TWO`, declared as addresses.
+const TWO_POINTERS: &str = ".param .u64 .ptr x, .param .u64 .ptr y";
 const LOAD: &str = "ld.param.u64 %d0, [x]; ld.param.u64 %d1, [y]; mul.wide.u32 %d2, %i, 16; add.s64 %d3, %d0, %d2; add.s64 %d4, %d1, %d2;\n";
 
 #[test]
@@ -199,6 +201,60 @@ st.global.b32 [%d4], %r1; ret;";
 }
 
 #[test]
+fn an_access_reaches_the_memory_to_which_its_address_points() {
+    let addresses = format!("{LOAD}{SPACES}mul.wide.u32 %d9, %i, 4; add.u64 %d5, %d5, %d9; st.u32 [%d5], %i; add.u64 %d6, %d6, 8; st.u32 [%d6], %t;")
+        .replace("s[4]", "s[60]");
+    let end = "st.u32 [%d8], %n; ld.u32 %r1, [%d8]; ld.u32 %r2, [%d5]; ld.u32 %r3, [%d6]; mad.lo.u32 %r1, %r1, 7, %r2; mad.lo.u32 %r1, %r1, 7, %r3;
+ld.u32 %r2, [%d3]; add.u32 %r1, %r1, %r2; st.global.b32 [%d4], %r1; ret;";
+    let selected = "selp.b64 %d8, %d5, %d7, %p0; selp.b64 %d8, %d6, %d8, %p1;";
+    let joined = "mov.b64 %d8, %d5; @%p0 bra L; mov.b64 %d8, %d6; @%p1 bra L; mov.b64 %d8, %d7; L:";
+    // The addresses are loaded from local memory, whose addresses are converted in both directions.
+    let loaded = ".local .align 8 .b8 p[24]; mov.u64 %d8, p; cvta.local.u64 %d9, %d8; st.local.u64 [%d8], %d5; st.u64 [%d9+8], %d6;
+cvta.to.local.u64 %d8, %d9; st.local.u64 [%d8+16], %d7; rem.u32 %r1, %i, 3; mul.wide.u32 %d10, %r1, 8; add.u64 %d9, %d9, %d10; ld.u64 %d8, [%d9];";
+    let shown = ["%x: inout", "%y: inout", "bitcast.ptr"];
+    for body in [selected, joined, loaded] {
+        check(TWO, &format!("{addresses}{body}\n{end}"), if body == selected { &[] } else { &shown[..2] });
+    }
+    // An address in shared memory, and an address that is stored at that address.
+    let body = ".shared .b64 s[60]; mul.wide.u32 %d9, %i, 8; mov.u64 %d5, s; add.u64 %d5, %d5, %d9; st.shared.u64 [%d5], %d4; atom.shared.exch.b64 %d6, [%d5], %d3;
+st.u64 [%d6], %d3; ld.u64 %d7, [%d6]; ld.b32 %r0, [%d7]; ld.b32 %r1, [%d7+4]; st.global.v2.b32 [%d4], {%r0, %r1}; st.global.b64 [%d4+8], %d9; ret;";
+    check(TWO_POINTERS, &format!("{LOAD}{body}"), &shown);
+}
+
+#[test]
+fn an_or_adds_an_offset_to_an_address() {
+    let body = ".local .align 8 .b8 l[64]; mov.u64 %d5, l; cvta.local.u64 %d5, %d5; and.b32 %r1, %i, 7; mul.wide.u32 %d6, %r1, 8; add.s64 %d5, %d5, %d6;
+or.b64 %d6, %d5, 4; st.u32 [%d6], %i; ld.u64 %d7, [%d5]; or.b64 %d3, %d3, 8; ld.global.u32 %r2, [%d3]; cvt.u64.u32 %d8, %r2; add.u64 %d7, %d7, %d8;
+st.global.u64 [%d4], %d7; ret;";
+    check(TWO, &format!("{LOAD}{body}"), &[]);
+}
+
+/// A store at an address from memory may change every buffer, but not a module variable.
+#[test]
+fn a_store_at_a_loaded_address_reaches_no_module_variable() {
+    let text = |uses: &str| {
+        let body =
+            format!("{LOAD}.shared .b64 s[60]; mul.wide.u32 %d9, %i, 8; mov.u64 %d8, s; add.u64 %d8, %d8, %d9; st.shared.u64 [%d8], %d3;
+{uses}\nld.shared.u64 %d6, [%d8]; st.b32 [%d6], %i; st.global.b32 [%d4], %r1; ret;");
+        kernel(TWO_POINTERS, &body)
+            .replace(".visible", ".global .b32 table[4] = {1, 2, 3, 4};\n.global .u64 held = table;\n.visible")
+    };
+    let named = "and.b32 %r1, %i, 3; mul.wide.u32 %d5, %r1, 4; mov.u64 %d7, table; add.u64 %d7, %d7, %d5; ld.global.b32 %r1, [%d7];";
+    assert!(import("k.ptx", &text(named), SHAPE).is_ok());
+    let escapes = "mov.u64 %d7, table; st.global.u64 [%d4], %d7;";
+    for (uses, reason) in [
+        (escapes.to_owned(), "a store to the module variable `table` is not supported"),
+        (
+            "ld.global.u64 %d7, [held];".to_owned(),
+            "the address in the initial contents of `held` has no counterpart in the IR",
+        ),
+    ] {
+        let refused = import("k.ptx", &text(&uses), SHAPE).unwrap_err().to_string();
+        assert!(refused.contains(reason), "{refused}");
+    }
+}
+
+#[test]
 fn structures_are_their_members() {
     let params = ".param .u64 x, .param .align 8 .b8 s[24], .param .align 4 .b8 v[4], .param .u8 c";
     let body = "ld.param.u64 %d0, [x]; ld.param.u64 %d5, [s]; ld.param.u32 %r0, [s+16]; ld.param.f32 %f0, [s+20]; ld.param.u16 %r1, [v+2]; ld.param.s8 %r2, [c];
@@ -252,6 +308,37 @@ fn what_cannot_be_imported_is_said_where_it_stands() {
             TWO,
             "ld.param.u64 %d0, [x];\nld.global.u64 %d1, [%d0];\n  ld.global.b32 %r0, [%d1]; ret;",
             "7:3: this address cannot be traced back to a parameter",
+        ),
+        (
+            TWO,
+            ".shared .b64 s[64]; mul.wide.u32 %d0, %t, 8; mov.u64 %d1, s; add.u64 %d0, %d0, %d1; ld.shared.u32 %d1, [%d0];\n ld.b32 %r0, [%d1]; ret;",
+            "6:2: this address cannot be traced back to a parameter",
+        ),
+        (
+            TWO,
+            ".shared .b64 s[64]; mul.wide.u32 %d0, %t, 8; mov.u64 %d1, s; add.u64 %d0, %d0, %d1; ld.shared.v2.u32 {%r0, %r1}, [%d0];
+mov.b64 %d1, {%r0, %r1};\n ld.b32 %r0, [%d1]; ret;",
+            "7:2: this address cannot be traced back to a parameter",
+        ),
+        (
+            TWO,
+            ".shared .b64 s[64]; mul.wide.u32 %d0, %t, 8; mov.u64 %d1, s; add.u64 %d0, %d0, %d1; ld.shared.u64 %d1, [%d0];\n ld.global.b32 %r0, [%d1]; ret;",
+            "6:2: this address cannot be traced back to a parameter",
+        ),
+        (
+            TWO,
+            &format!("{LOAD}.local .b64 l[8]; and.b32 %r0, %i, 7; mul.wide.u32 %d2, %r0, 8; mov.u64 %d5, l; add.u64 %d5, %d5, %d2; st.local.u64 [%d5], %d3;\n st.local.u64 [%d5], %d1; ld.local.u64 %d6, [%d5]; ld.b32 %r0, [%d6]; st.global.b32 [%d3], %r0; ret;"),
+            "7:2: cannot tell whether y is an address",
+        ),
+        (
+            TWO,
+            "ld.param.u64 %d0, [x]; ld.param.u64 %d1, [y]; or.b64 %d2, %d0, %d1;\n ld.b32 %r0, [%d2]; ret;",
+            "6:2: this address cannot be traced back to a parameter",
+        ),
+        (
+            TWO,
+            &format!("{LOAD}{SPACES}@%p0 bra G;\n mov.b64 %d7, %d5; G:\n ld.global.b32 %r1, [%d7]; ret;"),
+            "10:2: the address space of this address is only known at run time",
         ),
         (
             TWO,

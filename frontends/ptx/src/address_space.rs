@@ -16,9 +16,14 @@ use crate::ssa::{Def, Function, Val};
 /// Maximum number of instructions that are followed from an address backwards to find its space.
 const MAX_STEPS: u32 = 10;
 
-/// Returns the generic address at which a space is mapped.
+/// Returns the generic address at which a space is mapped in a kernel that is not flat.
 fn window(space: PtxSpace) -> u64 {
     if space == PtxSpace::Shared { SHARED_WINDOW } else { LOCAL_WINDOW }
+}
+
+/// Returns the address in shared or local memory at which the array for this memory begins.
+fn array_start(space: PtxSpace) -> u64 {
+    if space == PtxSpace::Shared { 0 } else { LOCAL_START }
 }
 
 impl Import<'_> {
@@ -49,6 +54,17 @@ impl Import<'_> {
         self.arrays = Arrays { shared: fixed.or(open), local };
     }
 
+    fn array(&self, space: PtxSpace) -> Option<Value> {
+        if space == PtxSpace::Shared { self.arrays.shared } else { self.arrays.local }
+    }
+
+    /// Emits the generic address of the array for a memory, which is the address that the target gives to the array.
+    /// Returns `None` if the kernel is not flat or does not use the memory.
+    fn flat_array(&mut self, space: PtxSpace) -> Option<Value> {
+        let array = self.array(space).filter(|_| self.parameters.is_flat)?;
+        Some(self.code.cast(array, Type::I64))
+    }
+
     /// Imports an instruction that computes an address in shared or local memory. Returns `false`
     /// for other instructions.
     pub(crate) fn private_address_inst(&mut self, inst: &Inst) -> bool {
@@ -56,15 +72,29 @@ impl Import<'_> {
         let value = match (inst.opcode, inst.operands.get(1)) {
             (Opcode::MOV_ADDRESS | Opcode::CVTA_ADDRESS, Some(operand)) => {
                 let Some((space, address)) = self.private_address(operand) else { return false };
-                let address =
-                    if inst.opcode == Opcode::CVTA_ADDRESS { address.wrapping_add(window(space)) } else { address };
+                let array = self.flat_array(space).filter(|_| inst.opcode == Opcode::CVTA_ADDRESS);
+                let start = match (inst.opcode, array) {
+                    (Opcode::CVTA_ADDRESS, None) => window(space),
+                    (Opcode::CVTA_ADDRESS, Some(_)) => array_start(space).wrapping_neg(),
+                    _ => 0,
+                };
                 let ty = if bits == 32 { Type::I32 } else { Type::I64 };
-                self.code.constant(ty, address & (u64::MAX >> (64 - bits)))
+                let address = self.code.constant(ty, address.wrapping_add(start) & (u64::MAX >> (64 - bits)));
+                match array {
+                    Some(array) => self.code.op(Op::Add, ty, &[array, address]),
+                    None => address,
+                }
             }
             (Opcode::CVTA, Some(_)) => {
                 let Some(space) = named(inst) else { return false };
                 let address = self.operand(inst, 1, Type::I64);
-                let start = self.code.constant(Type::I64, window(space));
+                let start = match self.flat_array(space) {
+                    Some(array) => {
+                        let start = self.code.constant(Type::I64, array_start(space));
+                        self.code.op(Op::Sub, Type::I64, &[array, start])
+                    }
+                    None => self.code.constant(Type::I64, window(space)),
+                };
                 let op = if inst.has(halfbyte_isa::ptx::types::Token::To) { Op::Sub } else { Op::Add };
                 self.code.op(op, Type::I64, &[address, start])
             }
@@ -127,8 +157,7 @@ impl Import<'_> {
             Operand::Memory(address) => Some(*address),
             _ => None,
         })?;
-        let array = if space == PtxSpace::Shared { self.arrays.shared } else { self.arrays.local };
-        let Some(base) = array else {
+        let Some(base) = self.array(space) else {
             let what = if space == PtxSpace::Shared { "shared" } else { "local" };
             self.refuse(format!("the kernel has no {what} memory"), format!("a `.{what}` variable").as_str());
             return None;
@@ -167,8 +196,7 @@ impl Import<'_> {
                 // A generic address is larger than the address in the space by the start of the
                 // space's generic address range.
                 let window = if named(inst).is_some() { 0 } else { window(space) };
-                let start = if space == PtxSpace::Shared { 0 } else { LOCAL_START };
-                let start = self.code.constant(Type::I64, window + start);
+                let start = self.code.constant(Type::I64, window + array_start(space));
                 let bytes = self.code.op(Op::Sub, Type::I64, &[number, start]);
                 let base = self.code.builder.value(Op::PtrAdd, Type::PTR, halfbyte_ir::Attr::None, &[base, bytes]);
                 Some(at(base, None, address.offset))

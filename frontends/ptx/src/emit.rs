@@ -132,13 +132,20 @@ fn diagnostic(wrong: &ParameterError, entry: &Entry, locs: &[Loc], places: &Line
                 .expected("the sum of a 64-bit parameter or a variable and an offset")
         }
         ParameterError::Ambiguous { inst, names } => {
-            let message = format!("cannot tell which of {} is the address", names.join(", "));
+            let message = match names.as_slice() {
+                [name] => format!("cannot tell whether {name} is an address"),
+                names => format!("cannot tell which of {} is the address", names.join(", ")),
+            };
             Diagnostic::new(at(*inst), message)
                 .expected("`.ptr` in the declaration of the parameter, or `cvta` of the address")
         }
         ParameterError::Written { inst, name } => {
             let message = format!("a store to the module variable `{name}` is not supported");
             Diagnostic::new(at(*inst), message).expected("a buffer parameter in place of the variable")
+        }
+        ParameterError::StoredAddress { inst, name } => {
+            let message = format!("the address in the initial contents of `{name}` has no counterpart in the IR");
+            Diagnostic::new(at(*inst), message).expected("direct execution with `--target ptx`")
         }
         ParameterError::Space { inst, message, expected } => Diagnostic::new(at(*inst), *message).expected(*expected),
     }

@@ -1,6 +1,9 @@
 //! Inlining of all calls, and promotion of call arguments and frame variables to registers.
 //!
-//! The result is a kernel without calls. A kernel with a recursive or indirect call is returned unchanged.
+//! The result is a kernel without calls. A kernel with a recursive call, or a call of a function without code, is
+//! returned unchanged.
+
+mod indirect;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -16,6 +19,7 @@ use halfbyte_isa::row::OperandRole;
 use smallvec::SmallVec;
 
 use crate::constant_address;
+use indirect::Addressed;
 
 /// Maximum number of instructions of a kernel during inlining.
 const MOST_INSTS: usize = 1 << 16;
@@ -56,7 +60,7 @@ pub(crate) fn inline<'e>(
         return Inlined { entry: Cow::Borrowed(entry), locs: Cow::Borrowed(given) };
     }
     let (body, locs) = (Body::default(), Vec::new());
-    let mut inliner = Inliner { entry, function_locs, reads_carry, body, locs, active: Vec::new() };
+    let mut inliner = Inliner { entry, function_locs, reads_carry, body, locs, active: Vec::new(), addressed: None };
     if inliner.kernel(given).is_none() {
         return Inlined { entry: Cow::Borrowed(entry), locs: Cow::Borrowed(given) };
     }
@@ -80,6 +84,8 @@ struct Inliner<'e> {
     locs: Vec<Loc>,
     /// Functions that are being inlined, outermost first.
     active: Vec<u32>,
+    /// Functions that indirect calls may reach. `None` before the first indirect call.
+    addressed: Option<Addressed>,
 }
 
 /// Numbers of the first register, the first label and the first table of an inlined body in the new
@@ -172,7 +178,9 @@ impl Inliner<'_> {
                 (Some(&Operand::Call { callee: Callee::Function(function), .. }), _) => {
                     self.call(&inst, function, loc)?;
                 }
-                (Some(Operand::Call { .. }), _) => return None,
+                (Some(&Operand::Call { callee: Callee::Register(address), .. }), _) => {
+                    self.indirect_call(&inst, address, loc)?;
+                }
                 (_, Some(end)) if inst.opcode == Opcode::RET => {
                     self.push(branch(inst.guard, end), loc);
                 }
@@ -205,19 +213,23 @@ impl Inliner<'_> {
         };
         let (arguments, results): (Vec<Operand>, Vec<Operand>) =
             (of(OperandKind::Arguments).collect(), of(OperandKind::Results).collect());
-        // If an argument is in memory for both the caller and the callee, they share one variable.
+        // If an argument is in memory for both the caller and the callee, they share one variable, unless the callee
+        // may change it.
         let in_memory = |(passed, operand): (&FormalLocation, &Operand)| match (passed, operand) {
             (FormalLocation::Frame(inner), Operand::Frame { var, .. }) => Some((*inner, var.number)),
             _ => None,
         };
-        let passed = code.params.iter().zip(&arguments).chain(code.results.iter().zip(&results));
-        let given: Vec<(u32, u32)> = passed.filter_map(in_memory).collect();
+        let kept = code.params.iter().zip(&arguments).filter_map(in_memory);
+        let kept = kept.filter(|(inner, _)| !may_change(&code.body, *inner));
+        let given: Vec<(u32, u32)> = kept.chain(code.results.iter().zip(&results).filter_map(in_memory)).collect();
         let frame = self.declare_frame(&code.body, &given);
         let instance = self.instance(&code.body, frame, Some(end))?;
         self.clear_carry(None, loc)?;
         self.begin(code, &instance, &given, loc);
         for (&to, from) in code.params.iter().zip(arguments) {
-            self.copy_argument(to, from, &instance, loc);
+            if in_memory((&to, &from)).is_none_or(|shared| !given.contains(&shared)) {
+                self.copy_argument(to, from, &instance, loc)?;
+            }
         }
         self.insts(&code.body, locs, &instance)?;
         self.place(end);
@@ -273,7 +285,7 @@ impl Inliner<'_> {
     }
 
     /// Emits the copy of an argument to the callee's parameter.
-    fn copy_argument(&mut self, to: FormalLocation, from: Operand, instance: &Instance, loc: Loc) {
+    fn copy_argument(&mut self, to: FormalLocation, from: Operand, instance: &Instance, loc: Loc) -> Option<()> {
         match to {
             FormalLocation::Register(reg) => {
                 let to = Reg(reg.0 + instance.registers);
@@ -286,13 +298,28 @@ impl Inliner<'_> {
                 }
             }
             FormalLocation::Frame(number) => {
-                let Some(&number) = instance.frame.get(number as usize) else { return };
-                let size = self.body.frame.get(number as usize).map_or(4, |variable| variable.ty.bits() / 8);
-                if !matches!(from, Operand::Frame { .. }) {
-                    self.push(access(true, FrameVar { number, space: Space::Param }, 0, size, from, None), loc);
+                let &number = instance.frame.get(number as usize)?;
+                let variable = self.body.frame.get(number as usize)?;
+                let to = FrameVar { number, space: Space::Param };
+                let Operand::Frame { var, .. } = from else {
+                    let size = variable.ty.bits() / 8;
+                    self.push(access(true, to, 0, size, from, None), loc);
+                    return Some(());
+                };
+                let given = self.body.frame.get(var.number as usize)?;
+                let align = variable.alignment().min(given.alignment());
+                let (bytes, mut offset) = (variable.bytes().min(given.bytes()), 0);
+                for size in [8, 4, 2, 1] {
+                    while size <= align && offset + size <= bytes {
+                        let reg = self.body.registers.declare("%copied", bits(8 * size.max(2)), None)?;
+                        self.push(access(false, var, offset, size, Operand::Register(reg), None), loc);
+                        self.push(access(true, to, offset, size, Operand::Register(reg), None), loc);
+                        offset += size;
+                    }
                 }
             }
         }
+        Some(())
     }
 
     /// Emits the copy of a result to the caller's operand.
@@ -326,6 +353,21 @@ impl Inliner<'_> {
 /// same width.
 fn untyped(ty: Type) -> Type {
     if ty == Type::Pred { ty } else { bits(ty.bits()) }
+}
+
+/// Returns `true` if a function may change the variable of its frame with this number other than by name.
+fn may_change(body: &Body, number: u32) -> bool {
+    let is_call = |inst: &Inst| matches!(inst.operands.first(), Some(Operand::Call { .. }));
+    let names = |operand: &Operand| matches!(operand, Operand::Frame { var, .. } if var.number == number);
+    let is_store = |inst: &Inst| {
+        let by_register = inst
+            .operands
+            .iter()
+            .any(|operand| matches!(operand, Operand::Memory(address) if address.register().is_some()));
+        by_register && !matches!(inst.row().mnemonic, "ld" | "ldu") || is_call(inst)
+    };
+    let is_addressed = body.insts.iter().any(|inst| !is_call(inst) && inst.operands.iter().any(names));
+    is_addressed && body.insts.iter().any(is_store)
 }
 
 /// Returns the registers of a function that are always written before they are read: the
@@ -417,7 +459,14 @@ fn mov(to: Reg, from: Operand, ty: Type, guard: Option<Guard>) -> Inst {
 }
 
 /// Returns a store to a frame variable if `stores` is set, else a load from the variable.
-fn access(stores: bool, var: FrameVar, offset: u32, size: u32, value: Operand, guard: Option<Guard>) -> Inst {
+pub(crate) fn access(
+    stores: bool,
+    var: FrameVar,
+    offset: u32,
+    size: u32,
+    value: Operand,
+    guard: Option<Guard>,
+) -> Inst {
     let ty = bits(8 * size);
     let value = match value {
         Operand::Number(bits) => Operand::Number(ty.truncate(bits)),
@@ -434,7 +483,7 @@ fn access(stores: bool, var: FrameVar, offset: u32, size: u32, value: Operand, g
     Inst { opcode, modifiers: [space, Token::Type(ty)].into_iter().collect(), guard, operands }
 }
 
-fn bits(width: u32) -> Type {
+pub(crate) fn bits(width: u32) -> Type {
     match width {
         8 => Type::B8,
         16 => Type::B16,

@@ -39,6 +39,7 @@
 //! * `provenance` converts parameters to values and buffers.
 //! * `address` converts addresses to elements of buffers if their indices are proved to be in
 //!   range.
+//! * `parameter_copy` copies a parameter to local memory if the kernel computes its address.
 //! * `address_space` converts shared and local memory to arrays of bytes.
 //! * `collective` imports barriers, shuffles, votes and atomic operations.
 //! * `unsupported` reports the instructions that the IR cannot express. A kernel with such an
@@ -61,6 +62,7 @@ mod integer;
 mod loops;
 mod memory;
 mod options;
+mod parameter_copy;
 mod provenance;
 mod special;
 mod ssa;
@@ -80,6 +82,7 @@ use halfbyte_isa::ptx::module::Entry;
 use halfbyte_isa::ptx::text::{self, KernelNumber, ParsedFile};
 use inline::{Inlined, inline, reads_carry};
 use options::LineMap;
+use parameter_copy::copy_parameter;
 use switch::Switches;
 
 pub use options::{MAX_BLOCK, MAX_ITEMS, Options, Shape, ir_name};
@@ -142,10 +145,10 @@ fn inlined(read: &ParsedFile, number: usize) -> Option<Inlined<'_>> {
     Some(expanded(entry, locs, read, entry.reached_bodies().any(reads_carry)))
 }
 
-/// Returns all kernels of a PTX text as [`inlined`] does.
+/// Returns all kernels of a PTX text as [`inlined`] does, with the copies of their parameters.
 fn all_inlined(read: &ParsedFile) -> impl Iterator<Item = Inlined<'_>> {
     let entries = read.module.entries.iter().zip(&read.locs).zip(read.module.kernels_with(reads_carry));
-    entries.map(|((entry, locs), reads_carry)| expanded(entry, locs, read, reads_carry))
+    entries.map(|((entry, locs), reads_carry)| copy_parameter(expanded(entry, locs, read, reads_carry)))
 }
 
 fn expanded<'r>(entry: &'r Entry, locs: &'r [Loc], read: &'r ParsedFile, reads_carry: bool) -> Inlined<'r> {
@@ -254,7 +257,7 @@ pub fn import_one(
 ) -> Result<(Kernel, Vec<ParameterRange>), Vec<Diagnostic>> {
     let places = LineMap::new(text);
     let none = || vec![Diagnostic::new(Span::default(), format!("kernel number {number} does not exist"))];
-    let Inlined { entry, locs } = inlined(read, number).ok_or_else(none)?;
+    let Inlined { entry, locs } = copy_parameter(inlined(read, number).ok_or_else(none)?);
     let kernel = emit::kernel(&entry, &locs, &places, options.into())?;
     let (_, found) = emit::parameters(&entry, &locs, &places)?;
     let errors = defects(&kernel);

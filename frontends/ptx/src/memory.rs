@@ -1,9 +1,10 @@
 //! Import of parameters, loads and stores.
 
+use halfbyte_abi::Contents;
 use halfbyte_abi::cooperative::Strength;
 use halfbyte_ir::{AtomicAttr, Attr, Direction, MemAttr, Op, Type, Value};
-use halfbyte_isa::ptx::meaning::strength;
-use halfbyte_isa::ptx::module::MAX_ALIGN;
+use halfbyte_isa::ptx::meaning::{function_address, strength};
+use halfbyte_isa::ptx::module::{MAX_ALIGN, Symbol, Variable};
 use halfbyte_isa::ptx::types::{Space, Type as PtxType};
 use halfbyte_isa::ptx::{Base, Inst, Operand, Reg};
 use halfbyte_isa::row::{InstClass, OperandRole};
@@ -12,7 +13,7 @@ use crate::address::Address;
 use crate::builder::Import;
 use crate::domain::IrBuilder;
 use crate::flow::loads_parameter;
-use crate::provenance::{Origin, Parameter, is_store, loaded, reached, writes};
+use crate::provenance::{Origin, Parameter, is_store, loaded, named, reached, writes};
 use crate::ssa::Val;
 use crate::types::{integer, of_ptx};
 
@@ -64,7 +65,7 @@ impl Import<'_> {
             Origin::Variable(var) => entry.variables.get(var.number as usize),
             Origin::Param(_) => None,
         };
-        let (bytes, align) = variable.map_or((Default::default(), 1), |of| (of.bytes.clone(), of.alignment()));
+        let (bytes, align) = variable.map_or((Default::default(), 1), |of| (contents(of), of.alignment()));
         let mut elem = element(&of.types);
         if !bytes.len().is_multiple_of(elem.bytes().max(1) as usize) {
             elem = integer(8 << bytes.len().trailing_zeros().min(3));
@@ -79,7 +80,7 @@ impl Import<'_> {
         for number in reached(self.function) {
             let Some(inst) = self.function.inst(number) else { continue };
             let reached = self.parameters.accessed(self.function, number, inst);
-            let is_untraced = reached.is_empty() && self.parameters.is_untraced(self.function, number, inst);
+            let is_untraced = self.parameters.is_untraced(self.function, number, inst);
             if reached.is_empty() && !is_untraced {
                 continue;
             }
@@ -372,7 +373,8 @@ impl Import<'_> {
     /// Returns the address of the first element that an instruction accesses. Returns `None` if the
     /// access cannot be imported.
     pub(crate) fn access_address(&mut self, inst: &Inst) -> Option<Address> {
-        if let Some(space) = self.parameters.private_space(self.function, self.number, inst) {
+        let space = self.parameters.private_space(self.function, self.number, inst);
+        if let Some(space) = space.filter(|_| named(inst).is_some() || !self.parameters.is_flat) {
             return self.private_access_address(inst, space);
         }
         let operand = inst.operands.iter().find_map(|operand| match operand {
@@ -400,6 +402,18 @@ impl Import<'_> {
         };
         self.define(reg, value);
     }
+}
+
+/// Returns the contents of a module variable, with the addresses of functions in it.
+fn contents(variable: &Variable) -> Contents {
+    let mut bytes = variable.bytes.to_vec();
+    for address in &variable.addresses {
+        let Symbol::Function(number) = address.of else { continue };
+        let value = function_address(number).wrapping_add_signed(address.offset);
+        let place = bytes.iter_mut().skip(address.at as usize);
+        place.zip(value.to_le_bytes()).for_each(|(to, byte)| *to = byte);
+    }
+    bytes.into()
 }
 
 /// Returns the type of a single access of `bytes` bytes.

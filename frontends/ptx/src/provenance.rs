@@ -4,13 +4,16 @@
 //! parameter of the IR, and a structure becomes one parameter per loaded field. A parameter of 64
 //! bits is a buffer if the address of an access derives from it by additions only. A module
 //! variable that the kernel names becomes a buffer with constant contents.
+//!
+//! A value that the kernel loads from shared or local memory may be any generic address. A kernel with
+//! an access at such an address is a *flat* kernel: the generic address of its shared and local memory
+//! is the address that the target gives to the memory.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use halfbyte_isa::ptx::module::{Entry, Param, PointerTarget};
+use halfbyte_isa::ptx::module::{Entry, Param, PointerTarget, Symbol};
 use halfbyte_isa::ptx::row::named_space;
-use halfbyte_isa::ptx::types::Space;
-use halfbyte_isa::ptx::types::Token;
+use halfbyte_isa::ptx::types::{Space, Token, Type};
 use halfbyte_isa::ptx::{Base, Inst, Opcode, Operand, Reg, Var};
 use halfbyte_isa::row::{InstClass, OperandRole};
 use smallvec::SmallVec;
@@ -68,6 +71,9 @@ const PLAIN: SpaceSet = 2;
 /// that of local memory.
 const OF_SHARED: SpaceSet = 4;
 const OF_LOCAL: SpaceSet = 8;
+/// Bit for values of 64 bits that are loaded from shared or local memory, or from memory at such a value. Such a
+/// value may be any address.
+const LOADED: SpaceSet = 16;
 
 /// Parameters of the IR kernel, and the provenance of each value.
 pub(crate) struct Parameters {
@@ -77,6 +83,8 @@ pub(crate) struct Parameters {
     of: Vec<Provenance>,
     /// The kinds of addresses that each value may be, indexed by the number of the value.
     spaces: Vec<SpaceSet>,
+    /// Set if the memory that a generic access reaches is only known at run time.
+    pub is_flat: bool,
 }
 
 /// Reason why a parameter or an address cannot be converted to the IR.
@@ -87,10 +95,13 @@ pub(crate) enum ParameterError {
     Outside { inst: usize },
     /// An address that derives from no parameter.
     Untraced { inst: usize },
-    /// An access whose address is a sum. It is unknown which operand of the sum is the address.
+    /// An access whose address is a sum. It is unknown which operand of the sum is the address. Or a store of a
+    /// parameter of which it is unknown whether it is an address.
     Ambiguous { inst: usize, names: Vec<String> },
     /// A store to a module variable.
     Written { inst: usize, name: String },
+    /// A module variable whose initialiser contains the address of a module variable.
+    StoredAddress { inst: usize, name: String },
     /// An address in constant memory where an address in another space is required, or the reverse.
     Space { inst: usize, message: &'static str, expected: &'static str },
 }
@@ -99,7 +110,7 @@ impl Parameters {
     pub(crate) fn new(function: &Function<'_>, wrong: &mut Vec<ParameterError>) -> Parameters {
         let places = places(function, wrong);
         let (of, spaces) = (vec![Provenance::new(); function.defs.len()], vec![0; function.defs.len()]);
-        let mut parameters = Parameters { places, of, spaces };
+        let mut parameters = Parameters { places, of, spaces, is_flat: false };
         parameters.trace(function);
         parameters.find_buffers(function, wrong);
         parameters.check_variables(function, wrong);
@@ -146,7 +157,8 @@ impl Parameters {
             return false;
         }
         let val = address(inst).and_then(|reg| function.read(number, reg));
-        val.is_some_and(|val| self.sources(val).is_empty() && !inst.has(Token::Const))
+        let is_unknown = |val: Val| self.sources(val).is_empty() && !is_null(function, val) || self.is_loaded(val);
+        val.is_some_and(is_unknown) && !inst.has(Token::Const)
     }
 
     /// Returns the space of a memory access if it is `.shared` or `.local`, else `None`.
@@ -172,9 +184,14 @@ impl Parameters {
         }
     }
 
-    /// Returns `true` if the value may be an address.
+    /// Returns `true` if the value may be an address other than a loaded one.
     pub(crate) fn has_space(&self, val: Val) -> bool {
-        self.spaces(val) != 0
+        self.spaces(val) & !LOADED != 0
+    }
+
+    /// Returns `true` if the value may be an address that was loaded from memory.
+    fn is_loaded(&self, val: Val) -> bool {
+        self.spaces(val) & LOADED != 0
     }
 
     /// Returns the parameters from which a value may derive.
@@ -220,6 +237,9 @@ impl Parameters {
         if loads_parameter(inst) {
             return self.trace_load(function, number, inst);
         }
+        if inst.row().class == InstClass::Memory {
+            return self.trace_memory(function, number, inst);
+        }
         let Some((_, val)) = function.writes(number).next() else { return false };
         let Def::Inst(_, old) = function.def(val) else { return false };
         if let Some(&Operand::Variable { var, .. }) = inst.operands.get(1)
@@ -250,9 +270,16 @@ impl Parameters {
             Opcode::MAD | Opcode::MAD_WIDE => &[3],
             // An AND with a mask rounds the address down, which preserves its provenance.
             Opcode::AND if matches!(inst.operands.get(2), Some(&Operand::Number(mask)) if mask >> 63 != 0) => &[1],
+            // Compilers add a small offset by an OR if the address is a multiple of a larger number.
+            Opcode::OR if matches!(inst.operands.get(2), Some(&Operand::Number(offset)) if offset >> 31 == 0) => &[1],
             _ => &[],
         };
         let mut from: SmallVec<[Val; 3]> = places.iter().filter_map(|&i| operand(i)).collect();
+        // The sum of a known address and a loaded value is the sum of an address and an offset.
+        let is_known = |val: Val| self.has_space(val) || !self.sources(val).is_empty();
+        if inst.opcode == Opcode::ADD && from.iter().any(|&val| is_known(val)) {
+            from.retain(|&mut val| is_known(val));
+        }
         if inst.opcode == Opcode::CVTA {
             let space = match named_space(&inst.modifiers) {
                 Some(Space::Const) if inst.has(Token::To) => IN_CONST,
@@ -261,7 +288,9 @@ impl Parameters {
                 Some(Space::Local) => OF_LOCAL,
                 _ => PLAIN,
             };
-            let mut changed = self.may_be(val, space) | self.add_sources(function, val, &from);
+            let is_generic = matches!(named_space(&inst.modifiers), Some(Space::Global) | None);
+            let loaded = if is_generic && from.iter().any(|&val| self.is_loaded(val)) { LOADED } else { 0 };
+            let mut changed = self.may_be(val, space | loaded) | self.add_sources(function, val, &from);
             changed |= self.add(function, val, old.as_slice());
             return changed;
         }
@@ -277,6 +306,26 @@ impl Parameters {
             if place.bytes == 8 && inst.element().bits() == 64 {
                 let spaces = if place.is_buffer { PLAIN } else { 0 };
                 changed |= self.insert(val, source) | self.may_be(val, spaces);
+            }
+        }
+        changed
+    }
+
+    /// Traces the values that an access loads from memory other than parameters.
+    fn trace_memory(&mut self, function: &Function<'_>, number: usize, inst: &Inst) -> bool {
+        let base = address(inst).and_then(|reg| function.read(number, reg)).map_or(0, |val| self.spaces(val));
+        let is_of_buffer = match named_space(&inst.modifiers) {
+            None => named(inst).is_none() && base & (OF_SHARED | OF_LOCAL | LOADED) == 0,
+            Some(_) => named(inst).is_none(),
+        };
+        let mut changed = false;
+        for (reg, val) in function.writes(number).filter(|_| !is_of_buffer) {
+            let bits = function.entry.body.registers.held(reg).map(Type::bits);
+            if bits == Some(64) && inst.element().bits() == 64 {
+                changed |= self.may_be(val, LOADED);
+            }
+            if let Def::Inst(_, Some(old)) = function.def(val) {
+                changed |= self.add(function, val, &[*old]);
             }
         }
         changed
@@ -348,9 +397,17 @@ impl Parameters {
                 },
             };
             let Some(val) = function.read(number, reg) else { continue };
-            if !self.sources(val).is_empty() {
+            let (is_loaded, is_traced) = (self.is_loaded(val), !self.sources(val).is_empty());
+            if is_traced {
                 work.push((val, number));
-            } else if inst.opcode != Opcode::CVTA {
+            }
+            // A generic access of the IR also reaches shared and local memory, in which an access to global memory
+            // traps.
+            let is_reached = match named_space(&inst.modifiers) {
+                None => is_traced || is_loaded,
+                Some(_) => is_traced && !is_loaded,
+            };
+            if !is_reached && !is_null(function, val) && inst.opcode != Opcode::CVTA {
                 wrong.push(ParameterError::Untraced { inst: number });
             }
         }
@@ -398,8 +455,19 @@ impl Parameters {
     fn check_variables(&mut self, function: &Function<'_>, wrong: &mut Vec<ParameterError>) {
         // The provenance is computed again, because only now all buffers are known.
         self.trace(function);
+        // The first module variable whose address the kernel may store, and the first store at a loaded address.
+        let (mut escaped, mut stored_at_loaded) = (None, None);
+        // The first store of each parameter that is no buffer, and whether the kernel has an access at a loaded address.
+        let (mut stored, mut has_loaded): (BTreeMap<ParameterId, usize>, bool) = Default::default();
         for number in reached(function) {
             let Some(inst) = function.inst(number) else { continue };
+            let base = address(inst).and_then(|reg| function.read(number, reg));
+            let is_generic = named_space(&inst.modifiers).is_none();
+            self.is_flat |= is_generic && base.is_some_and(|val| self.is_loaded(val) || self.is_mixed(val));
+            if base.is_some_and(|val| self.is_loaded(val)) {
+                has_loaded = true;
+                stored_at_loaded = stored_at_loaded.or(writes(inst).then_some(number));
+            }
             let accessed = self.accessed(function, number, inst);
             let written = if writes(inst) { self.variables(&accessed).next() } else { None };
             if let Some(place) = written {
@@ -412,11 +480,34 @@ impl Parameters {
                 let vals = operand.registers().filter_map(|reg| function.read(number, reg));
                 vals.map(move |val| (val, i, is_base))
             });
-            let mut misused = read.filter_map(|(val, i, is_base)| self.space_error(val, inst, i, is_base));
-            if let Some((message, expected)) = misused.next() {
+            let mut misused = None;
+            for (val, i, is_base) in read {
+                misused = misused.or_else(|| self.space_error(val, inst, i, is_base));
+                if !is_base && inst.opcode != Opcode::CVTA && !moves_address(inst, i) && escaped.is_none() {
+                    escaped = self.variables(self.sources(val)).next().map(|place| place.name.clone());
+                }
+                if !is_base && (writes(inst) || inst.opcode == Opcode::MOV_UNPACK) {
+                    self.sources(val).iter().for_each(|&source| _ = stored.entry(source).or_insert(number));
+                }
+            }
+            if let Some((message, expected)) = misused {
                 wrong.push(ParameterError::Space { inst: number, message, expected });
             }
         }
+        if let (Some(inst), Some(name)) = (stored_at_loaded, escaped) {
+            wrong.push(ParameterError::Written { inst, name });
+        }
+        let is_unclear = |place: &&Parameter| has_loaded && !place.is_buffer;
+        let place = |(source, inst)| Some((self.places.get(source as usize).filter(is_unclear)?, inst));
+        if let Some((place, inst)) = stored.into_iter().find_map(place) {
+            wrong.push(ParameterError::Ambiguous { inst, names: vec![place.name.clone()] });
+        }
+    }
+
+    /// Returns `true` if the value may be an address in shared or local memory, and may be an address elsewhere.
+    fn is_mixed(&self, val: Val) -> bool {
+        let spaces = self.spaces(val);
+        spaces & (OF_SHARED | OF_LOCAL) != 0 && (!self.sources(val).is_empty() || spaces.count_ones() > 1)
     }
 
     /// Returns the module variables among `sources`.
@@ -430,7 +521,7 @@ impl Parameters {
     fn space_error(&self, val: Val, inst: &Inst, i: usize, is_base: bool) -> Option<(&'static str, &'static str)> {
         let is_constant = |place: &&Parameter| matches!(place.of, Origin::Variable(Var { space: Space::Const, .. }));
         let (spaces, sources) = (self.spaces(val), self.sources(val));
-        if is_base && spaces & (OF_SHARED | OF_LOCAL) != 0 && (!sources.is_empty() || spaces.count_ones() > 1) {
+        if is_base && named_space(&inst.modifiers).is_some() && self.is_mixed(val) {
             let message = "the address space of this address is only known at run time";
             return Some((message, "direct execution with `--target ptx`"));
         }
@@ -505,6 +596,13 @@ impl Parameters {
     }
 }
 
+/// Returns `true` if the value is the constant 0, which is the address of no memory.
+fn is_null(function: &Function<'_>, val: Val) -> bool {
+    let &Def::Inst(number, None) = function.def(val) else { return false };
+    let is_zero = |inst: &Inst| inst.opcode == Opcode::MOV && inst.operands.get(1) == Some(&Operand::Number(0));
+    function.inst(number).is_some_and(is_zero)
+}
+
 fn in_space(space: Space) -> SpaceSet {
     match space {
         Space::Const => IN_CONST,
@@ -523,7 +621,7 @@ pub(crate) fn writes(inst: &Inst) -> bool {
 }
 
 /// Returns `true` if an address as the given operand makes the instruction's result an address.
-fn moves_address(inst: &Inst, operand: usize) -> bool {
+pub(crate) fn moves_address(inst: &Inst, operand: usize) -> bool {
     matches!(
         (inst.opcode, operand),
         (Opcode::MOV | Opcode::SUB, 1)
@@ -636,6 +734,13 @@ fn places(function: &Function<'_>, wrong: &mut Vec<ParameterError>) -> Vec<Param
     for number in function.entry.used_variables() {
         let variable = function.entry.variables.get(number as usize).filter(|of| of.space != Space::Shared);
         let Some(variable) = variable else { continue };
+        if variable.addresses.iter().any(|address| matches!(address.of, Symbol::Variable(_))) {
+            let names = |inst: &Inst| {
+                inst.operands.iter().any(|operand| operand.variable().is_some_and(|var| var.number == number))
+            };
+            let inst = reached(function).find(|&inst| function.inst(inst).is_some_and(names)).unwrap_or(0);
+            wrong.push(ParameterError::StoredAddress { inst, name: variable.name.clone() });
+        }
         let mut name = ir_name(&variable.name);
         while !names.insert(name.clone()) {
             name.push('_');

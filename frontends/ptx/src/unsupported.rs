@@ -4,17 +4,27 @@
 use halfbyte_ir::Diagnostic;
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx::module::Entry;
-use halfbyte_isa::ptx::types::{Space, Token};
-use halfbyte_isa::ptx::{Base, Inst, Opcode, Operand};
+use halfbyte_isa::ptx::types::Token;
+use halfbyte_isa::ptx::{Address, Base, Inst, Opcode, Operand};
 
 use crate::options::LineMap;
 
 /// Reports all instructions of a kernel that the IR cannot express.
 pub(crate) fn unsupported(entry: &Entry, locs: &[Loc], places: &LineMap<'_>) -> impl Iterator<Item = Diagnostic> {
     entry.body.insts.iter().zip(locs).filter_map(|(inst, &at)| {
-        let message = format!("{} has no counterpart in the IR", unsupported_description(inst)?);
+        let message = match called_without_code(entry, inst) {
+            Some(name) => format!("the function `{name}` has no counterpart in the IR"),
+            None => format!("{} has no counterpart in the IR", unsupported_description(inst)?),
+        };
         Some(Diagnostic::new(places.span(at), message).expected("direct execution with `--target ptx`"))
     })
+}
+
+/// Returns the name of the function that an instruction calls, if the module does not define the function.
+fn called_without_code<'e>(entry: &'e Entry, inst: &Inst) -> Option<&'e str> {
+    let number = inst.operands.first().filter(|operand| matches!(operand, Operand::Call { .. }))?.function()?;
+    let function = entry.functions.get(number as usize).filter(|function| function.code.is_none())?;
+    Some(&function.name)
 }
 
 /// Returns `true` if the instruction reads no special registers other than thread and block numbers and their counts.
@@ -25,14 +35,10 @@ fn is_of_place(inst: &Inst) -> bool {
 /// Describes an instruction that the IR cannot express. Returns `None` for other instructions.
 fn unsupported_description(inst: &Inst) -> Option<&'static str> {
     let of_operand = inst.operands.iter().find_map(|operand| match operand {
-        Operand::Frame { var, .. } if var.space != Space::Local => Some("the address of a call parameter"),
         Operand::Parameter { .. } => Some("the address of a parameter"),
-        Operand::Function(_) => Some("the address of a function"),
-        Operand::Memory(address) => match address.base {
-            Base::Frame(var) if var.space != Space::Local => Some("an access to a call parameter"),
-            Base::Register(_) if inst.has(Token::Param) => Some("an access to a parameter by its address"),
-            _ => None,
-        },
+        Operand::Memory(Address { base: Base::Register(_), .. }) if inst.has(Token::Param) => {
+            Some("an access to a parameter by its address")
+        }
         _ => None,
     });
     if of_operand.is_some() {

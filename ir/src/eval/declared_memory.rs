@@ -141,7 +141,11 @@ impl DeclaredMemory {
         };
         match at.space {
             Some(space) => Some(inside(space).ok_or(TrapKind::OutOfBounds { address: at.address, bytes })),
-            None => Space::ALL.into_iter().find_map(inside).map(Ok),
+            // An atomic read-modify-write cannot access the memory of one item.
+            None => Space::ALL.into_iter().find_map(inside).map(|found| match found {
+                (Space::Scratch, _) if at.changes => Err(TrapKind::OutOfBounds { address: at.address, bytes }),
+                found => Ok(found),
+            }),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Execution of PTX texts, directly or imported.
 
-use halfbyte_abi::{Shape, ShapeError};
+use halfbyte_abi::{ParamKind, Shape, ShapeError};
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx::module::Entry;
 use halfbyte_isa::ptx::text::{self, Error, KernelNumber, ParsedFile, Verdict};
@@ -9,8 +9,9 @@ use halfbyte_runtime::{LaunchError, Trap};
 
 use super::failure::{Failure, FailureKind};
 use super::ir::{ParamValue, Run};
-use super::{Arg, Execution, LaunchOptions, Request, Size, Warn, check_count, choose};
+use super::{Arg, Execution, LaunchOptions, Pointer, Request, Size, Warn, check_count, choose};
 use crate::trial::reads_addresses;
+use halfbyte::Module;
 use halfbyte::import_ptx::{self, MAX_ITEMS, ParameterRange, import_one, is_approximate};
 use halfbyte::launch::Engine;
 
@@ -199,6 +200,29 @@ fn of_launch(error: &LaunchError, read: Option<&ParsedFile>) -> Failure {
     }
 }
 
+/// Fails if a buffer contains an address that the imported kernel does not have for the argument.
+fn check_pointers(request: &Request, via: Execution, given: &[ParamValue], module: &Module) -> Result<(), Failure> {
+    let params = module.ir().kernels.first().map_or(&[][..], |kernel| &kernel.params);
+    let is_same = |pointer: &Pointer| {
+        let is_buffer = params.get(pointer.arg).is_some_and(|param| matches!(param.kind, ParamKind::Buffer { .. }));
+        is_buffer && matches!(given.get(pointer.arg), Some(&ParamValue::Address(arg)) if arg == pointer.arg)
+    };
+    let has_aliases = request.args.iter().any(|arg| matches!(arg, Arg::Alias { .. }));
+    let is_numbered = matches!(via, Execution::Ir | Execution::Halu | Execution::Recompiled);
+    let is_valid = |pointer: &Pointer| is_same(pointer) && !has_aliases && is_numbered;
+    let mut pointers = request.args.iter().flat_map(|arg| match arg {
+        Arg::Buffer { pointers, .. } => pointers.as_slice(),
+        Arg::Value(_) | Arg::Alias { .. } => &[],
+    });
+    match pointers.find(|pointer| !is_valid(pointer)) {
+        Some(pointer) => {
+            let message = format!("via {} a buffer cannot contain an address of argument {}", via.name(), pointer.arg);
+            Err(Failure::new(FailureKind::Unsupported, message))
+        }
+        None => Ok(()),
+    }
+}
+
 /// Imports a PTX kernel and launches the imported kernel.
 fn imported(
     request: &mut Request,
@@ -237,6 +261,7 @@ fn imported(
         _ => Ok(ParamValue::Address(part.param as usize)),
     };
     let given: Vec<ParamValue> = parts.iter().map(given).collect::<Result<_, Failure>>()?;
+    check_pointers(request, via, &given, &module)?;
     // The size of dynamic shared memory has no effect on a kernel without shared memory.
     let shared = if entry.shared_layout().is_empty() { 0 } else { request.shared as u32 };
     let shape = Shape { shared, ..shape };
