@@ -10,6 +10,7 @@ mod eval_observe;
 mod eval_ops;
 mod eval_run;
 mod eval_same_value;
+mod known;
 mod packed_eval;
 mod text_docs;
 mod text_errors;
