@@ -470,12 +470,13 @@ pub fn count_rules(target: Target, taken: &[u32]) -> Vec<(&'static str, usize)> 
 
 /// Returns `true` if a kernel has an op that operates on several lanes.
 fn is_packed(kernel: &Kernel) -> bool {
-    use halfbyte_ir::Op::{Dot2S, Dot2SU, Dot2U, Dot4S, Dot4SU, Dot4U, SadS, SadU};
+    use halfbyte_ir::Op::{Dot2S, Dot2SU, Dot2U, Dot4S, Dot4SU, Dot4U, ReduceAddS, ReduceAddU, SadS, SadU};
     let mut insts = kernel.layout.iter().flat_map(|&block| &kernel.blocks[block].insts);
     insts.any(|&inst| {
         let data = &kernel.insts[inst];
-        let works =
-            data.op.row().lanewise || matches!(data.op, SadS | SadU | Dot4S | Dot4U | Dot4SU | Dot2S | Dot2U | Dot2SU);
+        let adds =
+            matches!(data.op, SadS | SadU | Dot4S | Dot4U | Dot4SU | Dot2S | Dot2U | Dot2SU | ReduceAddS | ReduceAddU);
+        let works = data.op.row().lanewise || adds;
         works && data.ty.lanes() > 1
     })
 }

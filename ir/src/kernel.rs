@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityList, EntityRef, ListPool, PrimaryMap, SecondaryMap, entity_impl};
-use halfbyte_abi::{Axis, ParamKind, Type};
+use halfbyte_abi::{Axis, Direction, ParamKind, Type};
 
 use crate::array::{Array, Space};
 use crate::attr::{FloatCC, FloatFlags, IntCC, LaneMap, MemAttr};
@@ -385,6 +385,14 @@ impl Kernel {
         if let Some(param) = self.params.last_mut() {
             param.contents = Some(contents);
         }
+    }
+
+    /// Returns `true` if an instruction loads from a buffer that no item of the launch writes.
+    pub fn reads_unwritten(&self, inst: Inst) -> bool {
+        let base = self.args(inst).first().filter(|_| self.insts[inst].op == Op::Load && self.packing.is_none());
+        base.and_then(|&base| self.param(base)).is_some_and(|param| {
+            matches!(param.kind, ParamKind::Buffer { direction: Direction::In, .. }) && !self.may_overlap(param)
+        })
     }
 
     /// Marks the last added buffer as `may_alias`: its argument may overlap other buffers.

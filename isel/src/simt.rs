@@ -1,7 +1,7 @@
 //! Parts of instruction selection that targets with one thread per work item share: types that the
 //! rules use, and methods that only inspect the kernel.
 
-use halfbyte_ir::{Inst, IntCC, Kernel, LaneMap, MemAttr, Op, Type, Value};
+use halfbyte_ir::{Inst, IntCC, Kernel, Known, LaneMap, MemAttr, Op, Type, Value};
 
 /// Operation of a video instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -65,13 +65,13 @@ pub(crate) fn register_bits(kernel: &Kernel, inst: Inst) -> Option<[u64; 8]> {
     Some(bits)
 }
 
-/// Returns the shift count that all lanes of a constant have, modulo the lane width. Returns `None`
+/// Returns the shift count that a constant has in all lanes, modulo the lane width. Returns `None`
 /// if the value is not constant or its lanes differ.
 pub(crate) fn splat_count(kernel: &Kernel, value: Value) -> Option<u32> {
     let bits = register_bits(kernel, const_inst(kernel, value)?)?[0] as u32;
     let elem = kernel.ty(value).elem();
     let lane = bits & elem.mask() as u32;
-    (in_lanes(elem.bits(), lane) == bits).then_some(lane % elem.bits())
+    (kernel.ty(value).is_scalar() || in_lanes(elem.bits(), lane) == bits).then_some(lane % elem.bits())
 }
 
 /// Returns the PRMT selector that performs a shuffle.
@@ -95,6 +95,31 @@ pub(crate) fn insert_selector(ty: Type, lane: u8) -> u16 {
 /// alignment of the access.
 pub(crate) fn is_reachable(ty: Type, mem: MemAttr) -> bool {
     mem.align >= ty.bytes().min(4) && mem.align <= ty.bytes()
+}
+
+/// Returns `true` if `holds` is true for the least and the greatest unsigned number of each pair of
+/// lanes of two values, except the last lane.
+pub(crate) fn stays_in_lanes(
+    kernel: &Kernel,
+    [a, b]: [Value; 2],
+    holds: impl Fn((u64, u64), (u64, u64)) -> bool,
+) -> bool {
+    let (ty, a, b) = (kernel.ty(a), Known::of(kernel, a), Known::of(kernel, b));
+    let mut lanes = a.lanes().zip(b.lanes()).take(ty.lanes() - 1);
+    lanes.all(|(a, b)| holds(a.unsigned(), b.unsigned()))
+}
+
+/// Returns `true` if the highest bit of each lane of two values is zero.
+pub(crate) fn are_in_half_range(kernel: &Kernel, values: [Value; 2]) -> bool {
+    values.into_iter().all(|value| Known::of(kernel, value).all().signed().0 >= 0)
+}
+
+/// Returns a word whose lanes have only the highest bit, for a condition that includes equality.
+/// For any other condition, each lane is one less.
+pub(crate) fn lane_bias(ty: Type, cc: IntCC) -> u32 {
+    let bits = lane_bits(ty);
+    let is_strict = matches!(cc, IntCC::GtS | IntCC::GtU | IntCC::LtS | IntCC::LtU | IntCC::Ne);
+    in_lanes(bits, (1 << (bits - 1)) - u32::from(is_strict))
 }
 
 /// Methods of the rules' `Context` that only inspect the kernel, which is `self.kernel`.
@@ -127,6 +152,11 @@ macro_rules! thread_methods {
 
         fn byte_pair(&mut self, first: u8, second: u8) -> Option<u8> {
             matches!((first, second), (0, 1) | (2, 3)).then_some(first)
+        }
+
+        fn zero_extended_pair(&mut self, map: LaneMap) -> Option<u8> {
+            let first = self.byte_pair(map.get(0) as u8, map.get(2) as u8)?;
+            (map.get(1) >= 4 && map.get(3) >= 4).then_some(first)
         }
 
         fn below_32(&mut self, count: u32) -> Option<u32> {
@@ -175,15 +205,47 @@ macro_rules! thread_methods {
             register_bits(self.kernel, inst).unwrap_or_default()[0] & 1 == 1
         }
 
+        fn carries_nothing(&mut self, ty: Type, a: Value, b: Value) -> Option<Unit> {
+            $crate::simt::stays_in_lanes(self.kernel, [a, b], |a, b| a.1 + b.1 <= ty.elem().mask()).then_some(())
+        }
+
+        fn borrows_nothing(&mut self, _ty: Type, a: Value, b: Value) -> Option<Unit> {
+            $crate::simt::stays_in_lanes(self.kernel, [a, b], |a, b| a.0 >= b.1).then_some(())
+        }
+
+        fn in_half_range(&mut self, a: Value, b: Value) -> Option<Unit> {
+            $crate::simt::are_in_half_range(self.kernel, [a, b]).then_some(())
+        }
+
+        fn is_greater(&mut self, cc: &IntCC) -> Option<Unit> {
+            matches!(cc, IntCC::GtS | IntCC::GeS | IntCC::GtU | IntCC::GeU).then_some(())
+        }
+
+        fn is_less(&mut self, cc: &IntCC) -> Option<Unit> {
+            matches!(cc, IntCC::LtS | IntCC::LeS | IntCC::LtU | IntCC::LeU).then_some(())
+        }
+
+        fn lane_bias(&mut self, ty: Type, cc: &IntCC) -> u32 {
+            $crate::simt::lane_bias(ty, *cc)
+        }
+
+        fn word_plus(&mut self, a: u32, b: u32) -> u32 {
+            a.wrapping_add(b)
+        }
+
+        fn word_minus(&mut self, a: u32, b: u32) -> u32 {
+            a.wrapping_sub(b)
+        }
+
         fn reachable(&mut self, ty: Type, mem: MemAttr) -> Option<Unit> {
             $crate::simt::is_reachable(ty, mem).then_some(())
         }
 
         fn index_of(&mut self, mem: MemAttr, value: Value) -> Index {
-            match mem.wide {
-                true => rules::Context::plain_index(self, value),
-                false => rules::constructor_index(self, value),
+            if mem.wide && !self.folds_wide_index(mem, value) {
+                return rules::Context::plain_index(self, value);
             }
+            rules::constructor_index(self, value)
         }
 
         fn power(&mut self, n: u32) -> Option<u32> {

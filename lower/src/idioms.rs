@@ -1,9 +1,9 @@
 //! Extractors of `idioms.isle` for patterns that ISLE cannot express.
 
-use halfbyte_ir::{Attr, IntCC, Kernel, Op, Type, Value};
+use halfbyte_ir::{Attr, IntCC, Kernel, KnownValues, Op, Type, Value};
 use smallvec::SmallVec;
 
-use crate::range::{self, Range};
+use crate::range::Range;
 use crate::rewrite::{constant_lanes, signed_lane};
 
 /// Returns the op and the operands of the instruction that defines a value.
@@ -31,7 +31,8 @@ fn number(kernel: &Kernel, value: Value) -> Option<i128> {
 
 /// Returns `x` if `value` is `x` clamped to the range `to` by a minimum and a maximum. If the range
 /// of `x` shows that it cannot exceed one bound, the op for the other bound suffices.
-pub(crate) fn clamped(kernel: &Kernel, value: Value, to: &Range) -> Option<Value> {
+pub(crate) fn clamped(kernel: &Kernel, known: &mut KnownValues<'_>, value: Value, to: &Range) -> Option<Value> {
+    let mut range = |value| known.of(kernel, value).signed();
     let mut inner = value;
     let (mut low, mut high) = (false, false);
     while let Some((op, &[a, k])) = def(kernel, inner) {
@@ -39,9 +40,7 @@ pub(crate) fn clamped(kernel: &Kernel, value: Value, to: &Range) -> Option<Value
             Op::MaxS if !low && number(kernel, k) == Some(*to.start()) => low = true,
             Op::MinS if !high && number(kernel, k) == Some(*to.end()) => high = true,
             // An unsigned minimum clamps correctly only if the value is never negative.
-            Op::MinU if !high && number(kernel, k) == Some(*to.end()) && *range::of(kernel, a).start() >= 0 => {
-                high = true
-            }
+            Op::MinU if !high && number(kernel, k) == Some(*to.end()) && *range(a).start() >= 0 => high = true,
             _ => break,
         }
         inner = a;
@@ -49,7 +48,7 @@ pub(crate) fn clamped(kernel: &Kernel, value: Value, to: &Range) -> Option<Value
     if low && high {
         return Some(inner);
     }
-    let range = range::of(kernel, inner);
+    let range = range(inner);
     let fits = (low || range.start() >= to.start()) && (high || range.end() <= to.end());
     ((low || high) && fits).then_some(inner)
 }

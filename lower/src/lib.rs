@@ -12,6 +12,7 @@ mod pass;
 mod passes;
 mod pipeline;
 mod range;
+mod reciprocal;
 mod rewrite;
 // Internal modules for `explain` and for proofs of the rules; their interface is not stable.
 #[doc(hidden)]

@@ -8,12 +8,14 @@ use std::fmt::Debug;
 use halfbyte_ir::eval::{Operand, fold, pack, unpack};
 use halfbyte_ir::rule::{Walk, walk};
 use halfbyte_ir::{
-    Attr, Axis, Clamp, Elem, FloatCC, FloatFlags, Inst, IntCC, Kernel, LaneMap, MemAttr, Op, Rounding, Rule, Span,
-    Type, Value,
+    Attr, Axis, Clamp, Elem, FloatCC, FloatFlags, Inst, IntCC, Kernel, KnownValues, LaneMap, MemAttr, Op, Rounding,
+    Rule, Span, Type, Value,
 };
 use smallvec::SmallVec;
 
-use crate::{idioms, range};
+use crate::idioms;
+use crate::range::{self, Range};
+use crate::reciprocal::{Division, Reciprocal};
 
 #[doc(hidden)]
 pub type Unit = ();
@@ -96,6 +98,7 @@ pub(crate) fn rule_of(books: &[&'static dyn RuleBook], number: u32) -> Option<&'
 /// Inspects and creates instructions for the rules. It is the `Context` of the code that ISLE generates.
 pub struct Rewriter<'k> {
     kernel: &'k mut Kernel,
+    known: KnownValues<'k>,
     span: Span,
     made: Vec<Inst>,
     fired: Vec<u32>,
@@ -116,7 +119,46 @@ impl<'k> Rewriter<'k> {
     /// Creates a rewriter for the built-in rules and the rules of `books`.
     pub(crate) fn new(kernel: &'k mut Kernel, books: &[&'static dyn RuleBook]) -> Rewriter<'k> {
         let (made, fired, books) = (Vec::new(), Vec::new(), books.to_vec());
-        Rewriter { kernel, span: Span::default(), made, fired, books, first: 0 }
+        Rewriter { kernel, known: KnownValues::default(), span: Span::default(), made, fired, books, first: 0 }
+    }
+
+    /// Sets the facts about values that the rules use.
+    #[must_use]
+    pub(crate) fn with_known(mut self, known: KnownValues<'k>) -> Rewriter<'k> {
+        self.known = known;
+        self
+    }
+
+    /// Returns a range that contains the lanes of a value, as signed numbers.
+    fn signed_range(&mut self, value: Value) -> Range {
+        self.known.of(self.kernel, value).signed()
+    }
+
+    /// Returns a range that contains the lanes of a value, as unsigned numbers.
+    fn unsigned_range(&mut self, value: Value) -> Range {
+        self.known.of(self.kernel, value).unsigned()
+    }
+
+    /// Returns the unsigned division of a value by a constant.
+    fn division_u(&mut self, x: Value, divisor: i64) -> Option<Division> {
+        Division::unsigned(self.kernel.ty(x), &self.unsigned_range(x), divisor)
+    }
+
+    /// Returns the signed division of a value by a constant.
+    fn division_s(&mut self, x: Value, divisor: i64) -> Option<Division> {
+        Division::signed(self.kernel.ty(x), &self.signed_range(x), divisor)
+    }
+
+    /// Succeeds if a range that is computed from the ranges of two values lies within the range of
+    /// the values' lanes.
+    fn fits(&mut self, is_signed: bool, [a, b]: [Value; 2], exact: impl Fn(&Range, &Range) -> Range) -> Option<()> {
+        let ty = self.kernel.ty(a);
+        let (range, all) = if is_signed {
+            (exact(&self.signed_range(a), &self.signed_range(b)), range::signed_lanes(ty))
+        } else {
+            (exact(&self.unsigned_range(a), &self.unsigned_range(b)), range::unsigned_lanes(ty))
+        };
+        holds(range::is_in(&range, &all))
     }
 
     /// Applies the `simplify` rules to an instruction. Returns a value that may replace its result,
@@ -301,6 +343,10 @@ pub(crate) fn constant_result(kernel: &Kernel, inst: Inst) -> Option<(Type, [u64
     let args = kernel.args(inst);
     let data = &kernel.insts[inst];
     let ty = kernel.ty(data.result.expand().filter(|_| data.op.is_pure())?);
+    // A constant cannot have the type `ptr`.
+    if ty == Type::PTR {
+        return None;
+    }
     let constants: SmallVec<[(Type, [u64; MAX_LANES]); 4]> =
         args.iter().map(|&arg| constant_lanes(kernel, arg)).collect::<Option<_>>()?;
     let operands: SmallVec<[Operand<'_>; 4]> = constants
@@ -597,33 +643,164 @@ impl generated::Context for Rewriter<'_> {
     }
 
     fn clamped_s(&mut self, ty: Type, value: Value) -> Option<Value> {
-        idioms::clamped(self.kernel, value, &range::signed_lanes(ty))
+        idioms::clamped(self.kernel, &mut self.known, value, &range::signed_lanes(ty))
     }
 
     fn clamped_u(&mut self, ty: Type, value: Value) -> Option<Value> {
-        idioms::clamped(self.kernel, value, &range::unsigned_lanes(ty))
+        idioms::clamped(self.kernel, &mut self.known, value, &range::unsigned_lanes(ty))
     }
 
     fn fits_s(&mut self, ty: Type, value: Value) -> Option<()> {
-        holds(range::is_in(&range::of(self.kernel, value), &range::signed_lanes(ty)))
+        holds(range::is_in(&self.signed_range(value), &range::signed_lanes(ty)))
     }
 
     fn fits_u(&mut self, ty: Type, value: Value) -> Option<()> {
-        holds(range::is_in(&range::of(self.kernel, value), &range::unsigned_lanes(ty)))
+        holds(range::is_in(&self.signed_range(value), &range::unsigned_lanes(ty)))
     }
 
     fn negative_fits_u(&mut self, ty: Type, value: Value) -> Option<()> {
-        let range = range::of(self.kernel, value);
-        holds(range::is_in(&(-range.end()..=-range.start()), &range::unsigned_lanes(ty)))
+        let range = range::negated(&self.signed_range(value));
+        holds(range::is_in(&range, &range::unsigned_lanes(ty)))
+    }
+
+    fn unsigned_fits_u(&mut self, ty: Type, value: Value) -> Option<()> {
+        holds(range::is_in(&self.unsigned_range(value), &range::unsigned_lanes(ty)))
+    }
+
+    fn clears_nothing(&mut self, x: Value, y: Value) -> Option<()> {
+        let (x, y) = (self.known.of(self.kernel, x), self.known.of(self.kernel, y));
+        holds(x.lanes().zip(y.lanes()).all(|(x, y)| !(x.zeros() | y.ones()) & (u64::MAX >> (64 - x.width())) == 0))
+    }
+
+    fn non_negative(&mut self, value: Value) -> Option<()> {
+        holds(*self.signed_range(value).start() >= 0)
+    }
+
+    fn non_zero(&mut self, value: Value) -> Option<()> {
+        holds(*self.unsigned_range(value).start() > 0)
+    }
+
+    fn known_truth(&mut self, cc: &IntCC, x: Value, y: Value) -> Option<i64> {
+        self.known.compared(self.kernel, *cc, x, y).map(|holds| -i64::from(holds))
+    }
+
+    fn sum_fits_s(&mut self, x: Value, y: Value) -> Option<()> {
+        self.fits(true, [x, y], range::sum)
+    }
+
+    fn sum_fits_u(&mut self, x: Value, y: Value) -> Option<()> {
+        self.fits(false, [x, y], range::sum)
+    }
+
+    fn difference_fits_s(&mut self, x: Value, y: Value) -> Option<()> {
+        self.fits(true, [x, y], |a, b| range::sum(a, &range::negated(b)))
+    }
+
+    fn raised_fits_s(&mut self, x: Value, by: i64) -> Option<()> {
+        let by = i128::from(by);
+        self.fits(true, [x, x], |a, _| range::sum(a, &(by..=by)))
+    }
+
+    fn raised_fits_u(&mut self, x: Value, by: i64) -> Option<()> {
+        let by = i128::from(by);
+        self.fits(false, [x, x], |a, _| range::sum(a, &(by..=by)))
     }
 
     fn rounding(&mut self, ty: Type, count: i64) -> Option<i64> {
         (1..i64::from(ty.elem().bits())).contains(&count).then(|| 1 << (count - 1))
     }
 
+    fn last_shift(&mut self, ty: Type, count: i64) -> Option<i64> {
+        // A narrow scalar is extended for each shift, so one sum in a word is shorter.
+        let is_narrow = ty.is_scalar() && ty.elem().bits() < 32;
+        (!is_narrow && (2..i64::from(ty.elem().bits())).contains(&count)).then(|| count - 1)
+    }
+
     fn exponent(&mut self, ty: Type, number: i64) -> Option<i64> {
         let bits = number as u64 & ty.elem().mask();
         bits.is_power_of_two().then(|| bits.trailing_zeros().into())
+    }
+
+    fn multiplier(&mut self, reciprocal: Reciprocal) -> i64 {
+        reciprocal.multiplier.cast_signed()
+    }
+
+    fn shift_of(&mut self, reciprocal: Reciprocal) -> i64 {
+        reciprocal.shift.into()
+    }
+
+    fn high_product_u(&mut self, x: Value, shift: i64, divisor: i64) -> Option<Reciprocal> {
+        self.division_u(x, divisor)?.shifted(shift).high_product()
+    }
+
+    fn sum_u(&mut self, x: Value, divisor: i64) -> Option<Reciprocal> {
+        self.division_u(x, divisor)?.sum()
+    }
+
+    fn increased_product_u(&mut self, x: Value, divisor: i64) -> Option<Reciprocal> {
+        self.division_u(x, divisor)?.increased_product()
+    }
+
+    fn low_product_u(&mut self, x: Value, divisor: i64) -> Option<Reciprocal> {
+        self.division_u(x, divisor)?.low_product()
+    }
+
+    fn low_sum_u(&mut self, x: Value, divisor: i64) -> Option<Reciprocal> {
+        self.division_u(x, divisor)?.in_half_word()?.sum()
+    }
+
+    fn high_product_s(&mut self, x: Value, divisor: i64) -> Option<Reciprocal> {
+        self.division_s(x, divisor)?.signed_high_product()
+    }
+
+    fn sum_s(&mut self, x: Value, divisor: i64) -> Option<Reciprocal> {
+        self.division_s(x, divisor)?.signed_sum()
+    }
+
+    fn low_product_s(&mut self, x: Value, divisor: i64) -> Option<Reciprocal> {
+        self.division_s(x, divisor)?.signed_low_product()
+    }
+
+    fn word_or_pair(&mut self, ty: Type) -> Option<Type> {
+        matches!(ty, Type::I32 | Type::I64).then_some(ty)
+    }
+
+    fn unsigned_lane(&mut self, ty: Type, number: i64) -> i64 {
+        (number.cast_unsigned() & ty.elem().mask()).cast_signed()
+    }
+
+    fn negated(&mut self, number: i64) -> i64 {
+        number.wrapping_neg()
+    }
+
+    fn absolute(&mut self, number: i64) -> i64 {
+        number.wrapping_abs()
+    }
+
+    fn is_positive(&mut self, number: i64) -> Option<()> {
+        holds(number > 0)
+    }
+
+    fn positive_power(&mut self, ty: Type, number: i64) -> Option<i64> {
+        self.exponent(ty, number).filter(|&exponent| exponent > 0 && number > 0)
+    }
+
+    fn negative_power(&mut self, ty: Type, number: i64) -> Option<i64> {
+        self.exponent(ty, number.wrapping_neg()).filter(|&exponent| exponent > 0 && number < 0)
+    }
+
+    fn twos(&mut self, number: i64) -> Option<i64> {
+        let zeros = number.trailing_zeros();
+        (zeros > 0 && number.count_ones() > 1).then_some(zeros.into())
+    }
+
+    fn contains_once_u(&mut self, x: Value, divisor: i64) -> Option<()> {
+        holds(self.division_u(x, divisor)?.contains_once())
+    }
+
+    fn has_sign_bits(&mut self, x: Value, count: i64) -> Option<()> {
+        let most = 1i128 << (i64::from(self.kernel.ty(x).elem().bits()) - count);
+        holds(range::is_in(&self.signed_range(x), &(-most..=most - 1)))
     }
 
     fn rounded_shift(&mut self, value: Value) -> Option<(Value, i64)> {
@@ -678,10 +855,6 @@ impl generated::Context for Rewriter<'_> {
         holds(i32::try_from(number).is_ok())
     }
 
-    fn is_word_u(&mut self, number: i64) -> Option<()> {
-        holds(u32::try_from(number).is_ok())
-    }
-
     fn differ(&mut self, a: i64, b: i64) -> Option<()> {
         holds(a != b)
     }
@@ -689,6 +862,14 @@ impl generated::Context for Rewriter<'_> {
     fn makes_width(&mut self, ty: Type, a: i64, b: i64) -> Option<()> {
         let width = i64::from(ty.elem().bits());
         holds((1..width).contains(&a) && a + b == width)
+    }
+
+    fn fills_lane(&mut self, ty: Type, number: i64) -> Option<()> {
+        holds(number.cast_unsigned() == ty.elem().mask())
+    }
+
+    fn is_lane_width(&mut self, ty: Type, bits: i64) -> Option<()> {
+        holds(bits == i64::from(ty.elem().bits()))
     }
 
     fn makes_dot(&mut self, x: Value, y: Value) -> Option<()> {
@@ -699,6 +880,35 @@ impl generated::Context for Rewriter<'_> {
         let Some(dot) = idioms::dot(self.kernel, x, y) else { return x };
         let rest = dot.rest.unwrap_or_else(|| self.constant_of(Type::I32, |_| 0));
         self.make(dot.op, self.kernel.ty(dot.a), Attr::None, &[dot.a, dot.b, rest])
+    }
+
+    fn sign_test(&mut self, ty: Type, cc: &IntCC, number: i64) -> Option<IntCC> {
+        let elem = ty.elem();
+        let least = -1i64 << (elem.bits() - 1);
+        let number = signed_lane(elem, number as u64 & elem.mask());
+        if ty.is_scalar() || elem.bits() > 16 {
+            return None;
+        }
+        Some(match (*cc, number) {
+            (IntCC::GtS, -1) => IntCC::GeS,
+            (IntCC::LeS, -1) => IntCC::LtS,
+            (IntCC::GeS, 1) => IntCC::GtS,
+            (IntCC::LtS, 1) => IntCC::LeS,
+            (IntCC::GeU, 1) => IntCC::Ne,
+            (IntCC::GtU, number) if number == -1 - least => IntCC::LtS,
+            (IntCC::LeU, number) if number == -1 - least => IntCC::GeS,
+            (IntCC::GeU, number) if number == least => IntCC::LtS,
+            (IntCC::LtU, number) if number == least => IntCC::GeS,
+            _ => return None,
+        })
+    }
+
+    fn shifted_mask(&mut self, ty: Type, mask: i64, count: i64) -> Option<i64> {
+        let lane = ty.elem().mask();
+        let mask = mask as u64 & lane;
+        let count = u32::try_from(count).ok().filter(|&count| count < ty.elem().bits())?;
+        let shifted = mask << count & lane;
+        (shifted >> count == mask).then_some(signed_lane(ty.elem(), shifted))
     }
 
     fn total_count(&mut self, ty: Type, a: i64, b: i64) -> Option<i64> {

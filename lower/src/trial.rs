@@ -1,13 +1,12 @@
 //! Application of single rules to the witness kernels of their checks, by which the rules are
 //! proved. The module also has entry points for tests of private functions.
 
-use halfbyte_ir::{Inst, Kernel, Legality, Op, Rule, Type, Value};
+use halfbyte_ir::{Inst, Kernel, Legality, Op, Rule, Type};
 
 use crate::manager::LowerError;
 use crate::pass::Context;
 use crate::passes::{CANON, LEGALISE};
 use crate::pipeline::Pipeline;
-use crate::range::{self, Range};
 use crate::rewrite::{RULES, Rewriter, RuleBook};
 
 /// Error of applying a rule to a witness kernel.
@@ -120,11 +119,6 @@ fn rewrite(rule: usize, kernel: &mut Kernel, pipeline: &Pipeline, mut context: C
 }
 
 // Entry points for the tests of this crate.
-
-/// Returns the range of the lanes of an integer value as signed numbers, for the test `tests/range.rs`.
-pub fn value_range(kernel: &Kernel, value: Value) -> Range {
-    range::of(kernel, value)
-}
 
 /// Returns the rules of `simplify` that match an instruction completely according to the interpreter of rules, with
 /// their numbers in [`RULES`]. The test `tests/trace.rs` compares them with [`applied_rule`].

@@ -33,11 +33,11 @@ kernel @k(%x: in f16x2, %y: in f16x2, %z: inout f16x2) {
 ;=     half_ffma_bf16_sat (isel/rules/halu/half.isle:75), priority 1
 ;=       line 76: expected (bf16_sat_flags ty flags), found ty = f16x2, flags = no modifiers
 ;=   by canon
-;=     ffma_fnegs (lower/rules/simplify.isle:405), priority 2
-;=       line 405: expected (Fneg _ y), found `%b = load %y[%i]`
-;=     ffma_one (lower/rules/simplify.isle:409), priority 1
-;=       line 409: expected (float_one), found `%b = load %y[%i]`
-;=     fneg_fneg (lower/rules/simplify.isle:382), priority 0
-;=       line 382: expected (Fneg _ x), found `%a = load %x[%i]`
-;=     ffma_negative_zero (lower/rules/simplify.isle:412), priority 0
-;=       line 412: expected (float_negative_zero), found `%c = load %z[%i]`
+;=     ffma_fnegs (lower/rules/simplify.isle:396), priority 2
+;=       line 396: expected (Fneg _ y), found `%b = load %y[%i]`
+;=     ffma_one (lower/rules/simplify.isle:400), priority 1
+;=       line 400: expected (float_one), found `%b = load %y[%i]`
+;=     fneg_fneg (lower/rules/simplify.isle:373), priority 0
+;=       line 373: expected (Fneg _ x), found `%a = load %x[%i]`
+;=     ffma_negative_zero (lower/rules/simplify.isle:403), priority 0
+;=       line 403: expected (float_negative_zero), found `%c = load %z[%i]`

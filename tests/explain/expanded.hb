@@ -13,7 +13,7 @@ kernel @k(%x: in i32, %y: inout i32) {
 ;=   case.hb:8:3, @k, for halu
 ;=
 ;= passes
-;=   legalise: the target lacks the op; expanded by round_shr_u_by_bits (lower/rules/expand.isle:97)
+;=   legalise: the target lacks the op; expanded by round_shr_u_by_bits (lower/rules/expand.isle:99)
 ;=        %r = round_shr_u.i32 %a, %b
 ;=     -> %v6 = const.i32 1
 ;=     -> %v7 = shl.i32 %a, %v6
@@ -44,7 +44,7 @@ kernel @k(%x: in i32, %y: inout i32) {
 ;=     by int_shr_u (isel/rules/threads/integer.isle:65), priority 1: (ShrU $I32 a n)
 ;=     0008  0x000000000000300100000002ff017219  SHF.R.U32.HI R1, RZ, R2, R1 ;
 ;=   %4 = and.i32 %2, %0
-;=     by word_and (isel/rules/threads/integer.isle:168), priority 0: (And (bits32 ty) a b)
+;=     by word_and (isel/rules/threads/integer.isle:170), priority 0: (And (bits32 ty) a b)
 ;=       %0 by src_const (isel/rules/threads/sources.isle:8)
 ;=     0009  0x0000000000c000ff0000000103027812  LOP3 R2, R3, 0x1, RZ, 0xc0 ;
 ;=   %r = add.i32 %3, %4
@@ -53,10 +53,10 @@ kernel @k(%x: in i32, %y: inout i32) {
 ;=
 ;= not taken
 ;=   by selection
-;=     int_mad (isel/rules/halu/integer.isle:19), priority 4
-;=       line 19: expected (Mul $I32 a b), found `%3 = shr_u.i32 %a, %b`
+;=     int_mad (isel/rules/halu/integer.isle:20), priority 4
+;=       line 20: expected (Mul $I32 a b), found `%3 = shr_u.i32 %a, %b`
 ;=     int_add3 (isel/rules/halu/integer.isle:7), priority 3
 ;=       line 7: expected (Add $I32 a b), found `%3 = shr_u.i32 %a, %b`
 ;=   by canon
-;=     round_shr_u_zero (lower/rules/simplify.isle:193), priority 0
-;=       line 193: expected (iconst 0), found `%b = load %y[%i]`
+;=     round_shr_u_zero (lower/rules/simplify.isle:184), priority 0
+;=       line 184: expected (iconst 0), found `%b = load %y[%i]`

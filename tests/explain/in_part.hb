@@ -26,12 +26,12 @@ kernel @k(%x: in i8x4, %y: inout i8x4) {
 ;=     lanes_shuffled (isel/rules/halu/sources.isle:64), priority 3
 ;=       line 65: expected (first_operand_only ty map), found ty = i8x4
 ;=   by canon
-;=     shuffle_first (lower/rules/simplify.isle:443), priority 5
-;=       line 443: expected (keeps_first ty lanes), found ty = i8x4
-;=     shuffle_second (lower/rules/simplify.isle:445), priority 4
-;=       line 445: expected (keeps_second ty lanes), found ty = i8x4
-;=     shuffle_splat (lower/rules/simplify.isle:448), priority 3
-;=       line 448: expected (Splat _ _), found `%a = load %x[%i]`
-;=     shuffle_self (lower/rules/simplify.isle:450), priority 2
-;=       line 450: expected x, found `%c = load %y[%i]` where x = `%a = load %x[%i]`
+;=     shuffle_first (lower/rules/simplify.isle:434), priority 5
+;=       line 434: expected (keeps_first ty lanes), found ty = i8x4
+;=     shuffle_second (lower/rules/simplify.isle:436), priority 4
+;=       line 436: expected (keeps_second ty lanes), found ty = i8x4
+;=     shuffle_splat (lower/rules/simplify.isle:439), priority 3
+;=       line 439: expected (Splat _ _), found `%a = load %x[%i]`
+;=     shuffle_self (lower/rules/simplify.isle:441), priority 2
+;=       line 441: expected x, found `%c = load %y[%i]` where x = `%a = load %x[%i]`
 ;=     and 1 more; --all shows them

@@ -23,8 +23,8 @@ kernel @k(%x: in f16x2, %y: inout f16x2) {
 ;=
 ;= not taken
 ;=   by canon
-;=     fneg_fneg (lower/rules/simplify.isle:382), priority 0
-;=       line 382: expected (Fneg _ x), found `%a = load %x[%i]`
+;=     fneg_fneg (lower/rules/simplify.isle:373), priority 0
+;=       line 373: expected (Fneg _ x), found `%a = load %x[%i]`
 ;=   by canon, for %r = fmul.f16x2 %n, %b
-;=     fmul_fnegs (lower/rules/simplify.isle:401), priority 0
-;=       line 401: expected (Fneg _ y), found `%b = load %y[%i]`
+;=     fmul_fnegs (lower/rules/simplify.isle:392), priority 0
+;=       line 392: expected (Fneg _ y), found `%b = load %y[%i]`

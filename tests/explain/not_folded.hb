@@ -76,11 +76,11 @@ kernel @k(%x: in i8x4, %n: in i8x4, %z: out i8x4) {
 ;=
 ;= not taken
 ;=   by canon
-;=     shl_zero (lower/rules/simplify.isle:177), priority 1
-;=       line 177: expected (iconst 0), found `%b = load %n[%i]`
-;=     zero_shl (lower/rules/simplify.isle:179), priority 0
-;=       line 179: expected (iconst 0), found `%a = load %x[%i]`
-;=     shl_constants (lower/rules/idioms.isle:279), priority -10
-;=       line 279: expected (Shl _ x (iconst j)), found `%a = load %x[%i]`
-;=     shl_by_masked (lower/rules/idioms.isle:288), priority -15
-;=       line 288: expected (And _ n (iconst k)), found `%b = load %n[%i]`
+;=     shl_zero (lower/rules/simplify.isle:168), priority 1
+;=       line 168: expected (iconst 0), found `%b = load %n[%i]`
+;=     zero_shl (lower/rules/simplify.isle:170), priority 0
+;=       line 170: expected (iconst 0), found `%a = load %x[%i]`
+;=     shl_constants (lower/rules/idioms.isle:306), priority -10
+;=       line 306: expected (Shl _ x (iconst j)), found `%a = load %x[%i]`
+;=     shl_by_masked (lower/rules/idioms.isle:315), priority -15
+;=       line 315: expected (And _ n (iconst k)), found `%b = load %n[%i]`

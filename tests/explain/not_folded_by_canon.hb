@@ -27,9 +27,9 @@ kernel @k(%x: in f16x2, %y: inout f16x2) {
 ;=     half_ffma_bf16_sat (isel/rules/halu/half.isle:75), priority 1
 ;=       line 76: expected (bf16_sat_flags ty flags), found ty = f16x2, flags = .rm
 ;=   by canon
-;=     ffma_negative_zero (lower/rules/simplify.isle:412), priority 0
-;=       line 413: expected (keeps_zeros flags), found flags = .rm
-;=     ffma_fnegs (lower/rules/simplify.isle:405), priority 2
-;=       line 405: expected (Fneg _ x), found `%a = load %x[%i]`
-;=     ffma_one (lower/rules/simplify.isle:409), priority 1
-;=       line 409: expected (float_one), found `%b = load %y[%i]`
+;=     ffma_negative_zero (lower/rules/simplify.isle:403), priority 0
+;=       line 404: expected (keeps_zeros flags), found flags = .rm
+;=     ffma_fnegs (lower/rules/simplify.isle:396), priority 2
+;=       line 396: expected (Fneg _ x), found `%a = load %x[%i]`
+;=     ffma_one (lower/rules/simplify.isle:400), priority 1
+;=       line 400: expected (float_one), found `%b = load %y[%i]`

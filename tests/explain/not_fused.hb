@@ -25,17 +25,17 @@ kernel @k(%x: in i32, %y: in i32, %z: inout i32, %p: out i32) {
 ;=
 ;= not taken
 ;=   by selection
-;=     int_mad (isel/rules/halu/integer.isle:19), priority 4
-;=       line 19: expected (Mul $I32 a b), found `%c = load %z[%i]`
+;=     int_mad (isel/rules/halu/integer.isle:20), priority 4
+;=       line 20: expected (Mul $I32 a b), found `%c = load %z[%i]`
 ;=     int_add3 (isel/rules/halu/integer.isle:7), priority 3
 ;=       line 7: expected (Add $I32 a b), found `%c = load %z[%i]`
 ;=   by canon
-;=     dot_of_products (lower/rules/idioms.isle:349), priority -40
-;=       line 349: expected (makes_dot x y), found x = `%c = load %z[%i]`, y = `%m = mul.i32 %a, %b`
-;=     add_zero (lower/rules/simplify.isle:16), priority 5
-;=       line 16: expected (iconst 0), found `%m = mul.i32 %a, %b`
-;=     add_constants (lower/rules/simplify.isle:18), priority 4
-;=       line 18: expected (Add _ x j @ (constant)), found `%c = load %z[%i]`
-;=     add_neg (lower/rules/simplify.isle:20), priority 3
-;=       line 20: expected (Neg _ y), found `%m = mul.i32 %a, %b`
+;=     dot_of_products (lower/rules/idioms.isle:385), priority -40
+;=       line 385: expected (makes_dot x y), found x = `%c = load %z[%i]`, y = `%m = mul.i32 %a, %b`
+;=     add_zero (lower/rules/simplify.isle:14), priority 5
+;=       line 14: expected (iconst 0), found `%m = mul.i32 %a, %b`
+;=     add_constants (lower/rules/simplify.isle:16), priority 4
+;=       line 16: expected (Add _ x j @ (constant)), found `%c = load %z[%i]`
+;=     add_neg (lower/rules/simplify.isle:18), priority 3
+;=       line 18: expected (Neg _ y), found `%m = mul.i32 %a, %b`
 ;=     and 16 more; --all shows them

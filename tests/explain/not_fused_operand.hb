@@ -25,15 +25,15 @@ kernel @k(%x: in i32, %y: in i32, %z: inout i32, %p: out i32) {
 ;=
 ;= not taken
 ;=   by selection, for %r = add.i32 %c, %m
-;=     int_mad (isel/rules/halu/integer.isle:19), priority 4
-;=       line 19: expected (Mul $I32 a b), found `%c = load %z[%i]`
+;=     int_mad (isel/rules/halu/integer.isle:20), priority 4
+;=       line 20: expected (Mul $I32 a b), found `%c = load %z[%i]`
 ;=   by canon
-;=     mul_zero (lower/rules/simplify.isle:51), priority 4
-;=       line 51: expected (iconst 0), found `%b = load %y[%i]`
-;=     mul_one (lower/rules/simplify.isle:53), priority 4
-;=       line 53: expected (iconst 1), found `%b = load %y[%i]`
-;=     mul_minus_one (lower/rules/simplify.isle:55), priority 4
-;=       line 55: expected (iconst -1), found `%b = load %y[%i]`
-;=     mul_constants (lower/rules/simplify.isle:57), priority 3
-;=       line 57: expected (Mul _ x j @ (constant)), found `%a = load %x[%i]`
-;=     and 1 more; --all shows them
+;=     mul_zero (lower/rules/simplify.isle:49), priority 4
+;=       line 49: expected (iconst 0), found `%b = load %y[%i]`
+;=     mul_one (lower/rules/simplify.isle:51), priority 4
+;=       line 51: expected (iconst 1), found `%b = load %y[%i]`
+;=     mul_minus_one (lower/rules/simplify.isle:53), priority 4
+;=       line 53: expected (iconst -1), found `%b = load %y[%i]`
+;=     mul_constants (lower/rules/simplify.isle:55), priority 3
+;=       line 55: expected (Mul _ x j @ (constant)), found `%a = load %x[%i]`
+;=     and 2 more; --all shows them

@@ -27,5 +27,5 @@ kernel @k(%x: in f32, %y: in f32, %z: out f16x2) {
 ;=     narrow_pair (isel/rules/halu/float.isle:57), priority 2
 ;=       line 57: expected flags, found no modifiers where flags = .rz
 ;=   by canon
-;=     concat_two (lower/rules/simplify.isle:459), priority 1
-;=       line 459: expected whole = (concat_whole inst), found inst = `%r = concat.f16x2 %p, %q`
+;=     concat_two (lower/rules/simplify.isle:450), priority 1
+;=       line 450: expected whole = (concat_whole inst), found inst = `%r = concat.f16x2 %p, %q`

@@ -14,7 +14,7 @@ kernel @k(%x: in f16x2, %y: inout f16x2) {
 ;=   case.hb:9:3, @k, for halu
 ;=
 ;= passes
-;=   canon: rewritten by fadd_fneg (lower/rules/simplify.isle:389)
+;=   canon: rewritten by fadd_fneg (lower/rules/simplify.isle:380)
 ;=        %r = fadd.f16x2 %b, %n
 ;=     -> %r = fsub.f16x2 %b, %a
 ;=
@@ -30,5 +30,5 @@ kernel @k(%x: in f16x2, %y: inout f16x2) {
 ;=     half_fsub_bf16_sat (isel/rules/halu/half.isle:40), priority 1
 ;=       line 41: expected (bf16_sat_flags ty flags), found ty = f16x2, flags = no modifiers
 ;=   by canon
-;=     fsub_fneg (lower/rules/simplify.isle:397), priority 0
-;=       line 397: expected (Fneg _ y), found `%a = load %x[%i]`
+;=     fsub_fneg (lower/rules/simplify.isle:388), priority 0
+;=       line 388: expected (Fneg _ y), found `%a = load %x[%i]`

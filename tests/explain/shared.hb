@@ -26,17 +26,17 @@ kernel @k(%x: in i32, %y: inout i32) {
 ;=
 ;= not taken
 ;=   by selection
-;=     int_mad (isel/rules/halu/integer.isle:19), priority 4
-;=       line 19: expected (Mul $I32 a b), found `%a = load %x[%i]`
+;=     int_mad (isel/rules/halu/integer.isle:20), priority 4
+;=       line 20: expected (Mul $I32 a b), found `%a = load %x[%i]`
 ;=     int_add3 (isel/rules/halu/integer.isle:7), priority 3
 ;=       line 7: expected (Add $I32 a b), found `%a = load %x[%i]`
 ;=   by canon
-;=     dot_of_products (lower/rules/idioms.isle:349), priority -40
-;=       line 349: expected (makes_dot x y), found x = `%b = load %y[%i]`, y = `%a = load %x[%i]`
-;=     add_zero (lower/rules/simplify.isle:16), priority 5
-;=       line 16: expected (iconst 0), found `%a = load %x[%i]`
-;=     add_constants (lower/rules/simplify.isle:18), priority 4
-;=       line 18: expected (Add _ x j @ (constant)), found `%b = load %y[%i]`
-;=     add_neg (lower/rules/simplify.isle:20), priority 3
-;=       line 20: expected (Neg _ y), found `%a = load %x[%i]`
+;=     dot_of_products (lower/rules/idioms.isle:385), priority -40
+;=       line 385: expected (makes_dot x y), found x = `%b = load %y[%i]`, y = `%a = load %x[%i]`
+;=     add_zero (lower/rules/simplify.isle:14), priority 5
+;=       line 14: expected (iconst 0), found `%a = load %x[%i]`
+;=     add_constants (lower/rules/simplify.isle:16), priority 4
+;=       line 16: expected (Add _ x j @ (constant)), found `%b = load %y[%i]`
+;=     add_neg (lower/rules/simplify.isle:18), priority 3
+;=       line 18: expected (Neg _ y), found `%a = load %x[%i]`
 ;=     and 16 more; --all shows them

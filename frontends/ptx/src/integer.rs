@@ -323,24 +323,7 @@ impl Import<'_> {
     }
 
     fn compare(&mut self, inst: &Inst, ty: PtxType) -> Value {
-        let signed = ty.is_signed();
-        let by_sign = |s, u| if signed { s } else { u };
-        let condition = |token: &Token| {
-            Some(match token {
-                Token::Eq => IntCC::Eq,
-                Token::Ne => IntCC::Ne,
-                Token::Lt => by_sign(IntCC::LtS, IntCC::LtU),
-                Token::Le => by_sign(IntCC::LeS, IntCC::LeU),
-                Token::Gt => by_sign(IntCC::GtS, IntCC::GtU),
-                Token::Ge => by_sign(IntCC::GeS, IntCC::GeU),
-                Token::Lo => IntCC::LtU,
-                Token::Ls => IntCC::LeU,
-                Token::Hi => IntCC::GtU,
-                Token::Hs => IntCC::GeU,
-                _ => return None,
-            })
-        };
-        let cc = inst.modifiers.iter().find_map(condition).unwrap_or(IntCC::Eq);
+        let cc = condition(inst, ty.is_signed());
         let ty = integer(ty.bits());
         let (a, b) = (self.operand(inst, 1, ty), self.operand(inst, 2, ty));
         self.code.builder.icmp(cc, ty, a, b)
@@ -460,4 +443,25 @@ impl Import<'_> {
             self.define(reg, part);
         }
     }
+}
+
+/// Returns the condition of a comparison of integers.
+pub(crate) fn condition(inst: &Inst, signed: bool) -> IntCC {
+    let by_sign = |s, u| if signed { s } else { u };
+    let condition = |token: &Token| {
+        Some(match token {
+            Token::Eq => IntCC::Eq,
+            Token::Ne => IntCC::Ne,
+            Token::Lt => by_sign(IntCC::LtS, IntCC::LtU),
+            Token::Le => by_sign(IntCC::LeS, IntCC::LeU),
+            Token::Gt => by_sign(IntCC::GtS, IntCC::GtU),
+            Token::Ge => by_sign(IntCC::GeS, IntCC::GeU),
+            Token::Lo => IntCC::LtU,
+            Token::Ls => IntCC::LeU,
+            Token::Hi => IntCC::GtU,
+            Token::Hs => IntCC::GeU,
+            _ => return None,
+        })
+    };
+    inst.modifiers.iter().find_map(condition).unwrap_or(IntCC::Eq)
 }

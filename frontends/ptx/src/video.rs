@@ -7,6 +7,7 @@ use halfbyte_isa::ptx::types::Token;
 use halfbyte_isa::ptx::{Inst, Opcode, Operand};
 
 use crate::builder::Import;
+use crate::integer::condition;
 use crate::types::packed;
 
 impl Import<'_> {
@@ -21,7 +22,9 @@ impl Import<'_> {
             Some(&Operand::Lanes { digits, .. }) => digits,
             _ => lanes.all(),
         };
-        let signs = [0, 1, 2].map(|n| inst.ty(n).is_signed());
+        let sets = matches!(inst.opcode, Opcode::VSET2 | Opcode::VSET4);
+        // The type of a comparison is that of its operands only.
+        let signs = if sets { [0, 0, 1] } else { [0, 1, 2] }.map(|n| inst.ty(n).is_signed());
         let (a, b) = (self.operand(inst, 1, ty), self.operand(inst, 2, ty));
         let [a, b] = [1, 2].map(|i| self.selected(inst, i, lanes, [a, b]));
         if inst.has(Token::Add) {
@@ -74,6 +77,13 @@ impl Import<'_> {
             VABSDIFF2 | VABSDIFF4 => by_sign(Op::AbsDiffS, Op::AbsDiffU),
             VMIN2 | VMIN4 => by_sign(Op::MinS, Op::MinU),
             VMAX2 | VMAX4 => by_sign(Op::MaxS, Op::MaxU),
+            VSET2 | VSET4 => {
+                let [x, y] = args;
+                let holds = self.code.builder.icmp(condition(inst, a), ty, x, y);
+                let all = self.code.op(Op::MaskExpand, ty, &[holds]);
+                let ones = self.code.builder.constant(ty, &[1]);
+                return Some(self.code.op(Op::And, ty, &[all, ones]));
+            }
             _ => return None,
         };
         let value = self.code.op(op, ty, &args);
@@ -99,10 +109,11 @@ impl Import<'_> {
                 let both = self.code.op(op, Type::I32, &[first, second]);
                 Some(self.code.op(Op::Add, Type::I32, &[both, c]))
             }
-            VMIN2 | VMIN4 | VMAX2 | VMAX4 | VAVRG2 | VAVRG4 if a == b => {
+            VMIN2 | VMIN4 | VMAX2 | VMAX4 | VAVRG2 | VAVRG4 | VSET2 | VSET4 if a == b => {
                 // The exact results of this operation fit in a lane.
                 let lanes = self.lane_results(inst, [a, a, b], ty, [x, y])?;
-                let all = self.code.op(sum(a), ty, &[lanes]);
+                let is_truth = matches!(inst.opcode, VSET2 | VSET4);
+                let all = self.code.op(sum(a && !is_truth), ty, &[lanes]);
                 Some(self.code.op(Op::Add, Type::I32, &[all, c]))
             }
             _ => None,

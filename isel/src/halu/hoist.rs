@@ -1,8 +1,9 @@
-//! Hoisting of constants out of loops.
+//! Hoisting of constants out of loops, and merging of equal constants.
 //!
 //! If an instruction needs a register operand, a rule moves an immediate or a word of constant memory into a register
-//! directly before the instruction. Outside loops this keeps the live range short. In a loop, every iteration would
-//! execute the move. So the move is hoisted before the outermost loop, and equal moves are merged.
+//! directly before the instruction. In a loop, every iteration would execute the move. So the move is hoisted before the
+//! outermost loop, and equal moves are merged. Outside loops, equal moves of a block are merged if they are near each
+//! other, so that the live range of the register stays short.
 
 use cranelift_entity::EntityRef;
 use halfbyte_ir::flow::{Flow, Node};
@@ -15,8 +16,55 @@ use crate::vcode::{Access, BlockIndex, Terminator, VCode, VInst, VReg};
 /// Maximum number of registers that hoisted constants may occupy.
 const MAX_HOISTED_REGISTERS: usize = 24;
 
-/// Hoists moves of immediates and constant memory out of loops.
+/// Maximum number of instructions between two equal moves that are merged.
+const MAX_DISTANCE: u32 = 64;
+
+/// Hoists moves of immediates and constant memory out of loops, and merges equal moves.
 pub(super) fn hoist(code: &mut VCode<Halu>) {
+    hoist_out_of_loops(code);
+    merge(code);
+}
+
+/// Merges equal moves of constants in each block.
+fn merge(code: &mut VCode<Halu>) {
+    if code.insts.iter().filter(|inst| moved_constant(code, inst).is_some()).nth(1).is_none() {
+        return;
+    }
+    let is_kept = must_stay(code);
+    // The last instruction, with its register, that moves each constant in the current block.
+    let mut known: FxHashMap<u128, (u32, VReg)> = FxHashMap::default();
+    let mut is_now: FxHashMap<VReg, VReg> = FxHashMap::default();
+    let mut goes = vec![false; code.insts.len()];
+    for block in &code.blocks {
+        known.clear();
+        for at in block.insts.clone() {
+            let Some(inst) = code.insts.get(at as usize) else { continue };
+            let Some(reg) = moved_constant(code, inst).filter(|reg| !is_kept[reg.0 as usize]) else { continue };
+            match known.get(&inst.inst.word()) {
+                Some(&(before, same)) if at - before <= MAX_DISTANCE => {
+                    is_now.insert(reg, same);
+                    goes[at as usize] = true;
+                }
+                _ => drop(known.insert(inst.inst.word(), (at, reg))),
+            }
+        }
+    }
+    replace(code, &is_now, &goes);
+}
+
+/// Replaces registers, and removes the instructions for which `goes` is `true`.
+fn replace(code: &mut VCode<Halu>, is_now: &FxHashMap<VReg, VReg>, goes: &[bool]) {
+    if !goes.contains(&true) {
+        return;
+    }
+    for operand in &mut code.operands {
+        operand.reg = is_now.get(&operand.reg).copied().unwrap_or(operand.reg);
+    }
+    code.retain(|at, _| !goes[at as usize]);
+}
+
+/// Hoists moves of immediates and constant memory out of loops.
+fn hoist_out_of_loops(code: &mut VCode<Halu>) {
     if !has_back_edge(code) {
         return;
     }
@@ -47,13 +95,7 @@ pub(super) fn hoist(code: &mut VCode<Halu>) {
             goes[at as usize] = true;
         }
     }
-    if moves.is_empty() {
-        return;
-    }
-    for operand in &mut code.operands {
-        operand.reg = is_now.get(&operand.reg).copied().unwrap_or(operand.reg);
-    }
-    code.retain(|at, _| !goes[at as usize]);
+    replace(code, &is_now, &goes);
     code.append(moves);
 }
 

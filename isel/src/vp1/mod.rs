@@ -60,7 +60,7 @@ const NO_WIDE_SCALARS: Reason = Reason::with_help(
 );
 const NO_DIVISION: Reason = Reason::with_help(
     "VP1 has no division",
-    "divide unsigned numbers by powers of two (`shr_u`, `and`), or multiply by a scaled reciprocal and shift; `--target halu` and `--target ptx` divide",
+    "divide by a constant, which becomes a product and a shift; `--target halu` and `--target ptx` divide by variables",
 );
 const NO_POINTERS: Reason = Reason::with_help(
     "addresses are not values, because memory is accessed only by streams",
@@ -92,7 +92,7 @@ fn reason_for_type(op: Op, ty: Type) -> Option<Reason> {
         // Without modifiers, these ops are expanded into integer code.
         Op::Fadd | Op::Fsub | Op::Fmul if ty.is_float() && ty.elem() != Elem::F64 => NEAREST_ONLY,
         Op::PtrAdd => NO_POINTERS,
-        Op::DivS | Op::DivU | Op::RemS | Op::RemU => NO_DIVISION,
+        Op::DivS | Op::DivU | Op::RemS | Op::RemU if ty != Type::I64 => NO_DIVISION,
         Op::Trunc | Op::NarrowSatS | Op::NarrowSatU | Op::NarrowSatUU if ty == Type::I8X16 => NO_EXACT_SUM,
         Op::Load | Op::Store if ty.is_mask() => reasons::MASK_IN_MEMORY,
         Op::Load | Op::Store if ty == Type::F64 => NO_FLOATS,

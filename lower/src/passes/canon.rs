@@ -7,11 +7,11 @@
 //! * a branch condition is no complement;
 //! * a branch with equal targets is unconditional.
 //!
-//! The pass also applies the rules of `simplify.isle` and `idioms.isle`, also to the results of earlier rules.
+//! The pass also applies the rules of `simplify.isle`, `idioms.isle` and `ranges.isle`, also to the results of earlier rules.
 
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
-use halfbyte_ir::{Attr, Block, Inst, Kernel, MemAttr, Op, Type, Value, ValueList};
+use halfbyte_ir::{Attr, Block, Inst, Kernel, KnownValues, MemAttr, Op, Type, Value, ValueList};
 
 use crate::pass::{BuiltIn, Context, Order};
 use crate::passes::{fold, resolve};
@@ -21,7 +21,7 @@ use crate::trace::{ChangeKind, Report};
 /// The `canon` pass.
 pub(crate) const PASS: BuiltIn = BuiltIn {
     name: "canon",
-    description: "canonicalises instructions and branches and applies the rules of `simplify.isle` and `idioms.isle`",
+    description: "canonicalises instructions and branches and applies the rules of `simplify.isle`, `idioms.isle` and `ranges.isle`",
     order: &[(Order::Before("legalise"), "its rules would restore the op that the target lacks")],
     run,
 };
@@ -36,7 +36,8 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     let mut replaced: SecondaryMap<Value, PackedOption<Value>> = SecondaryMap::new();
     let flow = context.flow(kernel);
     let mut keeps_flow = true;
-    let mut rewriter = Rewriter::new(kernel, &context.books);
+    let mut rewriter =
+        Rewriter::new(kernel, &context.books).with_known(KnownValues::new(&flow, context.legality.block()));
     let mut work = Vec::new();
     let mut kept = Vec::new();
     let mut poll = context.poll();

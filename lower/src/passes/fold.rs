@@ -1,9 +1,10 @@
 //! Constant folding: replaces an op on constants by the constant that the evaluator computes, and a
 //! branch on a constant by an unconditional branch.
 //!
-//! The pass calls the functions of the evaluator, so folding and evaluation always agree.
+//! The pass calls the functions of the evaluator, so folding and evaluation always agree. A load from a buffer whose
+//! contents the kernel declares is a constant, too, if its address is known.
 
-use halfbyte_ir::{Attr, Inst, Kernel, Op, Type, ValueList};
+use halfbyte_ir::{Attr, Inst, Kernel, Op, ParamKind, Type, ValueList};
 
 use crate::pass::{BuiltIn, Context, Order};
 use crate::rewrite::{constant_lanes, constant_result, has_constants_alone};
@@ -19,7 +20,8 @@ pub(super) const PASS: BuiltIn = BuiltIn {
 
 pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     // A kernel without constants has nothing to fold.
-    if !kernel.insts.values().any(|data| data.op == Op::Const) {
+    let has_contents = kernel.params.iter().any(|param| param.contents.is_some());
+    if !has_contents && !kernel.insts.values().any(|data| data.op == Op::Const) {
         return false;
     }
     let mut changed = false;
@@ -53,16 +55,44 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
 /// other operands, so the operands are tested first.
 #[inline]
 pub(super) fn fold(kernel: &mut Kernel, inst: Inst) -> bool {
-    has_constants_alone(kernel, inst) && fold_constants(kernel, inst)
+    (has_constants_alone(kernel, inst) && fold_constants(kernel, inst)) || fold_load(kernel, inst)
+}
+
+/// Replaces an instruction by a constant.
+fn become_constant(kernel: &mut Kernel, inst: Inst, (ty, bits): (Type, [u64; 8])) -> bool {
+    let attr = kernel.const_attr(ty, bits);
+    let data = &mut kernel.insts[inst];
+    (data.op, data.ty, data.attr, data.args) = (Op::Const, ty, attr, ValueList::new());
+    true
+}
+
+/// Replaces a load at a constant offset of a buffer with declared contents by a constant.
+fn fold_load(kernel: &mut Kernel, inst: Inst) -> bool {
+    kernel.insts[inst].op == Op::Load
+        && loaded(kernel, inst).is_some_and(|constant| become_constant(kernel, inst, constant))
+}
+
+/// Returns the type and the bits that a load reads from declared contents. Returns `None` for an
+/// access that traps or that has an index.
+fn loaded(kernel: &Kernel, inst: Inst) -> Option<(Type, [u64; 8])> {
+    let (Attr::Mem(mem), &[base]) = (kernel.insts[inst].attr, kernel.args(inst)) else { return None };
+    let ty = kernel.ty(kernel.result(inst)?);
+    let param = kernel.param(base)?;
+    let ParamKind::Buffer { align, .. } = param.kind else { return None };
+    let contents = param.contents.as_ref().filter(|_| mem.align <= align)?;
+    let start = usize::try_from(mem.offset).ok().filter(|start| start % mem.align.max(1) as usize == 0)?;
+    let bytes = contents.get(start..start.checked_add(ty.bits() as usize / 8)?)?;
+    let mut words = [0; 8];
+    for (at, &byte) in bytes.iter().enumerate() {
+        *words.get_mut(at / 8)? |= u64::from(byte) << (8 * (at % 8));
+    }
+    (!bytes.is_empty()).then_some((ty, words))
 }
 
 /// Folds an instruction whose operands are all constants.
 fn fold_constants(kernel: &mut Kernel, inst: Inst) -> bool {
-    if let Some((ty, bits)) = constant_result(kernel, inst) {
-        let attr = kernel.const_attr(ty, bits);
-        let data = &mut kernel.insts[inst];
-        (data.op, data.ty, data.attr, data.args) = (Op::Const, ty, attr, ValueList::new());
-        return true;
+    if let Some(constant) = constant_result(kernel, inst) {
+        return become_constant(kernel, inst, constant);
     }
     match taken(kernel, inst) {
         Some(target) => {

@@ -19,7 +19,7 @@ use std::hash::{Hash, Hasher};
 
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityList, SecondaryMap};
-use halfbyte_ir::{Attr, Block, Direction, Effect, Flow, Inst, Kernel, Op, ParamKind, Value, ValueDef};
+use halfbyte_ir::{Attr, Block, Effect, Flow, Inst, Kernel, Op, Value, ValueDef};
 use hashbrown::HashTable;
 use rustc_hash::FxHasher;
 
@@ -149,7 +149,7 @@ impl<'k> Numbering<'k> {
             }
             let state = match self.kernel.insts[inst].op.row().effect {
                 Effect::Pure => 0,
-                Effect::Read if self.reads_unwritten(inst) => 0,
+                Effect::Read if self.kernel.reads_unwritten(inst) => 0,
                 Effect::Read => memory,
                 Effect::Write | Effect::Atomic | Effect::Fence | Effect::Convergent => {
                     memory = self.new_state();
@@ -169,17 +169,6 @@ impl<'k> Numbering<'k> {
         if self.stores {
             self.memory[block] = memory;
         }
-    }
-
-    /// Returns `true` if an instruction loads from a buffer that no item of the launch writes.
-    fn reads_unwritten(&self, inst: Inst) -> bool {
-        if self.kernel.packing.is_some() {
-            return false;
-        }
-        let base = self.kernel.args(inst).first();
-        base.and_then(|&base| self.kernel.param(base)).is_some_and(|param| {
-            matches!(param.kind, ParamKind::Buffer { direction: Direction::In, .. }) && !self.kernel.may_overlap(param)
-        })
     }
 
     fn set(&mut self, value: Value, number: Value) {

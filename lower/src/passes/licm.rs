@@ -5,16 +5,22 @@
 //! and masks are hoisted only together with an instruction that uses them. Selection folds constants into instructions
 //! and places comparisons next to branches, so a hoisted constant or mask alone would only occupy a register.
 //!
+//! A load can trap. It moves out of the innermost loop only if every entry of the loop executes it before all
+//! effects other than loads, and if no item of the launch writes the buffer.
+//!
 //! If a loop has no preheader, the pass creates one directly in front of the loop header, so that no branch becomes a
 //! backward branch. A kernel with an irreducible loop or a loop without exit is not changed.
 
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, SecondaryMap};
-use halfbyte_ir::{Attr, Block, BlockCall, BlockData, Flow, Inst, Kernel, Op, Type, Value, ValueList};
+use halfbyte_ir::{Attr, Block, BlockCall, BlockData, Effect, Flow, Inst, Kernel, Op, Type, Value, ValueList};
 
 use crate::pass::{BuiltIn, Context, Order};
 use crate::passes::loops::{LoopId, Loops};
 use crate::trace::{ChangeKind, Report};
+
+/// Maximum number of loads that leave a loop. Each load occupies a register in the whole loop.
+const MOST_LOADS: usize = 16;
 
 /// The `licm` pass.
 pub(super) const PASS: BuiltIn = BuiltIn {
@@ -83,18 +89,31 @@ fn leaving(kernel: &Kernel, flow: &Flow, loops: &Loops) -> Option<SecondaryMap<I
     home.resize(kernel.values.len());
     let mut work = Vec::new();
     for block in flow.reverse_postorder() {
+        // Whether an instruction before the current one has an effect, and the number of loads that are hoisted.
+        let (mut has_effect, mut loads) = (false, 0);
         for &param in kernel.block_params(block) {
             home[param] = block.into();
         }
         for &inst in &kernel.blocks[block].insts {
-            let Some(result) = kernel.result(inst) else { continue };
+            let Some(result) = kernel.result(inst) else {
+                has_effect = true;
+                continue;
+            };
             home[result] = block.into();
             let comes_from_outside = |id: &LoopId| {
                 let inside = |arg: &Value| home[*arg].expand().is_some_and(|home| loops.get(*id).contains(home));
                 !kernel.args(inst).iter().any(inside)
             };
-            let outermost = loops.nest(block).take_while(comes_from_outside).last();
-            let Some(out) = outermost.filter(|_| kernel.insts[inst].op.is_pure()) else { continue };
+            let out = if kernel.insts[inst].op.is_pure() {
+                loops.nest(block).take_while(comes_from_outside).last()
+            } else if !has_effect && loads < MOST_LOADS && kernel.reads_unwritten(inst) {
+                let innermost = loops.nest(block).next().filter(|&id| loops.get(id).header == block);
+                innermost.filter(comes_from_outside).inspect(|_| loads += 1)
+            } else {
+                has_effect |= kernel.insts[inst].op.row().effect != Effect::Read;
+                None
+            };
+            let Some(out) = out else { continue };
             stands[inst] = block.into();
             home[result] = flow.immediate_dominator(loops.get(out).header).into();
             if kernel.insts[inst].op == Op::Const || kernel.ty(result).is_mask() {

@@ -6,7 +6,7 @@
 //! The bias is subtracted only for instructions that need the plain half-words.
 
 use cranelift_entity::SecondaryMap;
-use halfbyte_ir::{Attr, Block, Inst, Kernel, Op, Span, Type, Value, ValueList};
+use halfbyte_ir::{Attr, Block, Inst, Kernel, Known, Op, Span, Type, Value, ValueList};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use crate::pass::{BuiltIn, Context, Order};
@@ -95,7 +95,7 @@ impl Plan {
             let Some(result) = kernel.result(inst).filter(|&result| kernel.ty(result) == Type::I16X2) else { continue };
             let exact = plan.exact(kernel, inst);
             let all = signed_lanes(Type::I16X2);
-            let range = exact.clone().unwrap_or_else(|| range::of(kernel, result));
+            let range = exact.clone().unwrap_or_else(|| Known::of(kernel, result).signed());
             plan.ranges[result] = Some(range.clone()).filter(|range| is_in(range, &all) && *range != all);
             let Some(range) = exact.filter(|range| is_in(range, &all)) else { continue };
             if let Some(bias) = plan.kept(kernel, inst, &range) {

@@ -11,7 +11,7 @@ kernel @mul_of_sext(%x: in i32, %o: out i64) {
   store %r, %o[%i]
   ret
 }
-; rule: mul_of_sext
+; rule: mul_in_words_s
 
 kernel @mul_of_zext(%x: in i32, %o: out i64) {
 ^entry:
@@ -23,7 +23,7 @@ kernel @mul_of_zext(%x: in i32, %o: out i64) {
   store %r, %o[%i]
   ret
 }
-; rule: mul_of_zext
+; rule: mul_in_words_u
 
 kernel @mul_of_sext_by_more(%x: in i32, %o: out i64) {
 ^entry:
@@ -36,7 +36,7 @@ kernel @mul_of_sext_by_more(%x: in i32, %o: out i64) {
   ret
 }
 ; check: mul.i64
-; no rule: mul_of_sext
+; no rule: mul_in_words_s
 
 kernel @mul_of_zext_by_negative(%x: in i32, %o: out i64) {
 ^entry:
@@ -49,7 +49,7 @@ kernel @mul_of_zext_by_negative(%x: in i32, %o: out i64) {
   ret
 }
 ; check: mul.i64
-; no rule: mul_of_zext
+; no rule: mul_in_words_u
 
 kernel @truth_of_number(%x: in i32, %o: out i32) {
 ^entry:
@@ -125,9 +125,9 @@ kernel @truth_of_neither(%x: in i32, %o: out i32) {
   %a = load %x[%i]
   %seven = const.i32 7
   %c = icmp.lt_s.i32 %a, %seven
-  %one = const.i16 1
+  %large = const.i16 7
   %zero = const.i16 0
-  %n = select.i16 %c, %one, %zero
+  %n = select.i16 %c, %large, %zero
   %k = const.i16 2
   %t = icmp.eq.i16 %n, %k
   %r = select.i32 %t, %a, %seven

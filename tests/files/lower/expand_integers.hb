@@ -605,3 +605,21 @@ kernel @saturated_scalars(%a_in: in i16, %b_in: in i16, %out1: out i16, %out2: o
 ; check: add.i32
 ; check: max_s.i32
 ; check: sub.i32
+
+; test: lower without=round_shr_s.i32,round_shr_u.i32
+; For a known count, the last bit that the shift drops is added before the last shift. A shift by 1 could overflow so.
+kernel @rounded_by_known_counts(%a_in: in i32, %out1: out i32, %out2: out i32, %out3: out i32) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %n = const.i32 15
+  %one = const.i32 1
+  %s = round_shr_s.i32 %a, %n
+  %u = round_shr_u.i32 %a, %n
+  %t = round_shr_s.i32 %a, %one
+  store %s, %out1[%i]
+  store %u, %out2[%i]
+  store %t, %out3[%i]
+  ret
+}
+; rule: round_shr_s_by_two_shifts, round_shr_u_by_two_shifts, round_shr_s_by_bits

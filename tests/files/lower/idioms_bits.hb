@@ -699,3 +699,171 @@ kernel @no_dot3(%c: i32, %x: in i8x4, %y: in i8x4, %o: out i32) {
 ;=   store %r, %o[%i]
 ;=   ret
 ;= }
+
+; Bits are tested in place.
+kernel @test_in_place(%x: in i32, %o: out i32) {
+^entry:
+  %i = item_id
+  %a = load %x[%i]
+  %n = const.i32 5
+  %s = shr_u.i32 %a, %n
+  %k = const.i32 1
+  %m = and.i32 %s, %k
+  %z = const.i32 0
+  %c = icmp.ne.i32 %m, %z
+  %r = mask_expand.i32 %c
+  store %r, %o[%i]
+  ret
+}
+; rule: test_in_place_u
+
+kernel @test_in_place_signed(%x: in i16x2, %o: out i16x2) {
+^entry:
+  %i = item_id
+  %a = load %x[%i]
+  %n = const.i16x2 8
+  %s = shr_s.i16x2 %a, %n
+  %k = const.i16x2 255
+  %m = and.i16x2 %s, %k
+  %z = const.i16x2 0
+  %c = icmp.eq.i16x2 %m, %z
+  %r = mask_expand.i16x2 %c
+  store %r, %o[%i]
+  ret
+}
+; rule: test_in_place_s
+
+; A mask that reads copies of the sign is kept, and so is a comparison with another number.
+kernel @test_not_in_place(%x: in i32, %o: out i32) {
+^entry:
+  %i = item_id
+  %a = load %x[%i]
+  %n = const.i32 30
+  %s = shr_s.i32 %a, %n
+  %k = const.i32 4
+  %m = and.i32 %s, %k
+  %z = const.i32 0
+  %c = icmp.ne.i32 %m, %z
+  %r = mask_expand.i32 %c
+  %l = const.i32 3
+  %p = and.i32 %s, %l
+  %q = const.i32 2
+  %d = icmp.eq.i32 %p, %q
+  %t = mask_expand.i32 %d
+  %v = add.i32 %r, %t
+  store %v, %o[%i]
+  ret
+}
+; no rule: test_in_place_s, test_of_bit
+
+; One bit.
+kernel @test_of_bit(%x: in i32, %o: out i32) {
+^entry:
+  %i = item_id
+  %a = load %x[%i]
+  %k = const.i32 16
+  %m = and.i32 %a, %k
+  %c = icmp.eq.i32 %m, %k
+  %r = mask_expand.i32 %c
+  store %r, %o[%i]
+  ret
+}
+; rule: test_of_bit
+
+; Two bits are not.
+kernel @test_of_two_bits(%x: in i32, %o: out i32) {
+^entry:
+  %i = item_id
+  %a = load %x[%i]
+  %k = const.i32 17
+  %m = and.i32 %a, %k
+  %c = icmp.eq.i32 %m, %k
+  %r = mask_expand.i32 %c
+  store %r, %o[%i]
+  ret
+}
+; no rule: test_of_bit
+
+; The sign of packed lanes, tested by an unsigned bound.
+kernel @test_of_sign(%x: in i8x4, %o: out i8x4) {
+^entry:
+  %i = item_id
+  %a = load %x[%i]
+  %k = const.i8x4 127
+  %c = icmp.gt_u.i8x4 %a, %k
+  %r = mask_expand.i8x4 %c
+  store %r, %o[%i]
+  ret
+}
+; rule: test_of_sign
+
+kernel @test_of_no_sign(%x: in i8x4, %o: out i8x4) {
+^entry:
+  %i = item_id
+  %a = load %x[%i]
+  %k = const.i8x4 126
+  %c = icmp.gt_u.i8x4 %a, %k
+  %r = mask_expand.i8x4 %c
+  store %r, %o[%i]
+  ret
+}
+; no rule: test_of_sign
+
+; Lanes of 0 or 1 that a product or a difference makes masks.
+kernel @mask_by_product(%a_in: in i8x4, %b_in: in i8x4, %out: out i32) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %b = load %b_in[%i]
+  %m = icmp.gt_u.i8x4 %a, %b
+  %e = mask_expand.i8x4 %m
+  %o = const.i8x4 1
+  %l = and.i8x4 %e, %o
+  %w = bitcast.i32 %l
+  %k = const.i32 255
+  %r = mul.i32 %w, %k
+  store %r, %out[%i]
+  ret
+}
+; rule: mask_of_truths
+; never: mul
+
+kernel @mask_by_shift(%a_in: in i8x4, %b_in: in i8x4, %out: out i32) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %b = load %b_in[%i]
+  %m = icmp.gt_u.i8x4 %a, %b
+  %e = mask_expand.i8x4 %m
+  %o = const.i8x4 1
+  %l = and.i8x4 %e, %o
+  %w = bitcast.i32 %l
+  %k = const.i32 8
+  %x = shl.i32 %w, %k
+  %r = sub.i32 %x, %w
+  store %r, %out[%i]
+  ret
+}
+; rule: mask_of_truths_by_shift
+; never: sub
+
+kernel @no_mask(%a_in: in i8x4, %b_in: in i8x4, %out0: out i32, %out1: out i32) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %b = load %b_in[%i]
+  %m = icmp.gt_u.i8x4 %a, %b
+  %e = mask_expand.i8x4 %m
+  %o = const.i8x4 1
+  %l = and.i8x4 %e, %o
+  %w = bitcast.i32 %l
+  %k = const.i32 127
+  %r = mul.i32 %w, %k
+  %n = const.i32 7
+  %x = shl.i32 %w, %n
+  %s = sub.i32 %x, %w
+  store %r, %out0[%i]
+  store %s, %out1[%i]
+  ret
+}
+; no rule: mask_of_truths, mask_of_truths_by_shift

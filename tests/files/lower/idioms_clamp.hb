@@ -160,11 +160,11 @@ kernel @clamped_by_select_low_first(%a_in: in i8, %b_in: in i8, %out: out i8) {
   %i = item_id
   %a = load %a_in[%i]
   %b = load %b_in[%i]
-  %p = zext.i32 %a
-  %q = zext.i32 %b
+  %p = sext.i32 %a
+  %q = sext.i32 %b
   %s = sub.i32 %p, %q
-  %h = const.i32 255
-  %l = const.i32 0
+  %h = const.i32 127
+  %l = const.i32 -128
   %c = icmp.lt_s.i32 %s, %l
   %m = select.i32 %c, %l, %s
   %d = icmp.gt_s.i32 %s, %h
@@ -173,8 +173,8 @@ kernel @clamped_by_select_low_first(%a_in: in i8, %b_in: in i8, %out: out i8) {
   store %r, %out[%i]
   ret
 }
-; rule: min_s_of_clamp, sub_sat_u_of_clamp
-; check: %r = sub_sat_u.i8 %a, %b
+; rule: min_s_of_clamp, sub_sat_s_of_clamp
+; check: %r = sub_sat_s.i8 %a, %b
 
 kernel @kept_by_select(%a_in: in i32, %out: out i32) {
 ^entry:
@@ -731,7 +731,7 @@ kernel @quarter(%x: in i8x16, %z: in i8x16, %y: out i8x16, %t: out i8x16) {
   %u = load %z[%i]
   %a = sext.i32x16 %v
   %b = sext.i32x16 %u
-  %k = const.i32x16 37
+  %k = const.i32x16 39
   %l = const.i32x16 27
   %p = mul.i32x16 %a, %k
   %q = mul.i32x16 %b, %l

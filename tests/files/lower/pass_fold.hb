@@ -85,3 +85,54 @@ kernel @a_switch_on_a_constant(%y: out i32) {
 ;=   store %a, %y[%i]
 ;=   ret
 ;= }
+
+; A load at a known place of declared contents.
+kernel @contents(%y: out i32, %z: out i16, %t: in i32 = [11, -2, 33], %u: in i16 = [7, 258]) {
+^entry:
+  %i = item_id
+  %a = load %t[1]        ; check: const.i32 16908293
+  %b = load.i8x4 %u
+  %c = bitcast.i32 %b
+  %d = add.i32 %a, %c
+  %e = load %u[1]
+  store %d, %y[%i]
+  store %e, %z[%i]
+  ret
+}
+; never: load %t
+
+; Loads that are kept: at an index, behind the contents, before them, and of a buffer without contents.
+kernel @no_contents(%y: out i32, %x: in i32, %t: in i32 = [11, -2, 33]) {
+^entry:
+  %i = item_id
+  %a = load %t[%i]
+  %b = load %t[3]
+  %c = load %t[-1]
+  %d = load %x[1]
+  %e = add.i32 %a, %b
+  %f = add.i32 %c, %d
+  %g = add.i32 %e, %f
+  store %g, %y[%i]
+  ret
+}
+; check-count-4: load
+
+; A constant has no type `ptr`.
+kernel @a_constant_address(%y: out i32) {
+^entry:
+  %i = item_id
+  %a = const.i64 0
+  %p = bitcast.ptr %a
+  %b = load.i32 %p
+  store %b, %y[%i]
+  ret
+}
+;= kernel @a_constant_address(%y: out i32) {
+;= ^entry:
+;=   %i = item_id
+;=   %a = const.i64 0
+;=   %p = bitcast.ptr %a
+;=   %b = load.i32 %p
+;=   store %b, %y[%i]
+;=   ret
+;= }

@@ -106,7 +106,7 @@ kernel @entered_from_two_blocks(%a: i32, %n: i32, %y: out i32) {
 ;= }
 
 ; Constants and masks only with what needs them; loads not at all.
-kernel @constants_and_masks_only_with_what_needs_them_loads_not_at_all(%a: i32, %n: i32, %x: in i32, %y: out i32) {
+kernel @constants_and_masks_only_with_what_needs_them(%a: i32, %n: i32, %x: in i32, %y: out i32) {
 ^entry:
   %i = item_id
   %start = const.i32 0
@@ -131,20 +131,20 @@ kernel @constants_and_masks_only_with_what_needs_them_loads_not_at_all(%a: i32, 
   store %w, %y[%i]
   ret
 }
-;= kernel @constants_and_masks_only_with_what_needs_them_loads_not_at_all(%a: i32, %n: i32, %x: in i32, %y: out i32) {
+;= kernel @constants_and_masks_only_with_what_needs_them(%a: i32, %n: i32, %x: in i32, %y: out i32) {
 ;= ^entry:
 ;=   %i = item_id
 ;=   %start = const.i32 0
 ;=   %two = const.i32 2
 ;=   %three = const.i32 3
 ;=   %low = icmp.lt_u.i32 %a, %three
+;=   %v = load %x[%i]
 ;=   %m = mul.i32 %n, %two
 ;=   %c = select.i32 %low, %m, %n
 ;=   br ^loop(%start, %i)
 ;= ^loop(%k: i32, %s: i32):
 ;=   %five = const.i32 5
 ;=   %high = icmp.gt_u.i32 %a, %five
-;=   %v = load %x[%i]
 ;=   %t = add.i32 %s, %c
 ;=   %u = add.i32 %t, %five
 ;=   %w = select.i32 %high, %u, %v
@@ -240,3 +240,90 @@ kernel @a_loop_without_end_and_one_that_is_entered_in_two_places(%a: i32, %y: ou
 ;=   store %d, %y[%i]
 ;=   br ^one
 ;= }
+
+; A load of a buffer that no item writes leaves the loop whose first block has it, with its index. Another load before it
+; does not matter.
+kernel @input(%n: i32, %x: in i32, %z: in i32, %y: out i32) {
+^entry:
+  %i = item_id
+  %zero = const.i32 0
+  br ^loop(%zero, %zero)
+^loop(%s: i32, %l: i32):
+  %u = load %z[%l]
+  %j = add.i32 %i, %n
+  %v = load %x[%j]
+  %p = mul.i32 %u, %v
+  %s1 = add.i32 %s, %p
+  %one = const.i32 1
+  %l1 = add.i32 %l, %one
+  %more = icmp.lt_u.i32 %l1, %n
+  br_if %more, ^loop(%s1, %l1), ^done
+^done:
+  store %s1, %y[%i]
+  ret
+}
+;= kernel @input(%n: i32, %x: in i32, %z: in i32, %y: out i32) {
+;= ^entry:
+;=   %i = item_id
+;=   %zero = const.i32 0
+;=   %j = add.i32 %i, %n
+;=   %v = load %x[%j]
+;=   br ^loop(%zero, %zero)
+;= ^loop(%s: i32, %l: i32):
+;=   %u = load %z[%l]
+;=   %p = mul.i32 %u, %v
+;=   %s1 = add.i32 %s, %p
+;=   %one = const.i32 1
+;=   %l1 = add.i32 %l, %one
+;=   %more = icmp.lt_u.i32 %l1, %n
+;=   br_if %more, ^loop(%s1, %l1), ^done
+;= ^done:
+;=   store %s1, %y[%i]
+;=   ret
+;= }
+
+; Loads that stay: of a buffer that the kernel writes, of one that may overlap such a buffer, and at an index of the loop.
+kernel @written(%n: i32, %x: inout may_alias i32, %z: in may_alias i32, %t: in i32, %y: out i32) {
+^entry:
+  %i = item_id
+  %zero = const.i32 0
+  br ^loop(%zero)
+^loop(%l: i32):
+  %u = load %x[%i]
+  %v = load %z[%i]
+  %w = load %t[%l]
+  %p = add.i32 %u, %v
+  %q = add.i32 %p, %w
+  store %q, %x[%i]
+  %one = const.i32 1
+  %l1 = add.i32 %l, %one
+  %more = icmp.lt_u.i32 %l1, %n
+  br_if %more, ^loop(%l1), ^done
+^done:
+  store %l1, %y[%i]
+  ret
+}
+; check: ^loop
+; check-count-3: load
+
+; Loads that stay, because the item may leave the loop or store before it executes them.
+kernel @later(%n: i32, %x: in i32, %z: in i32, %y: out i32) {
+^entry:
+  %i = item_id
+  %zero = const.i32 0
+  br ^loop(%zero)
+^loop(%l: i32):
+  store %l, %y[%i]
+  %u = load %x[%i]
+  %ends = icmp.eq.i32 %u, %l
+  br_if %ends, ^done, ^rest
+^rest:
+  %v = load %z[%i]
+  %l1 = add.i32 %l, %v
+  %more = icmp.lt_u.i32 %l1, %n
+  br_if %more, ^loop(%l1), ^done
+^done:
+  ret
+}
+; check: ^loop
+; check-count-2: load

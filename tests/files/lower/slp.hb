@@ -299,26 +299,24 @@ kernel @lanes_apart(%x: in i32, %z: out f16x2, %u: out f16) {
 ;=     ULDC.64 UR0, c[0x0][0x170] ;                                              // 1:8
 ;=     ULDC.64 UR2, c[0x0][0x168] ;                                              // 1:8
 ;=     ULDC.64 UR4, c[0x0][0x160] ;                                              // 1:8
-;=     S2R RZ, SR_ITEM ;                         rd=v37 def                      // 3:3
-;=     LEA RZ, RZ, RZ, 0x1 ;                     ra=v37, rd=v35 def              // 3:3
-;=     LEA RZ, RZ, RZ, 0x2 ;                     ra=v37, rd=v36 def              // 3:3
-;=     LDG RZ, [RZ.U32+UR4] ;                    ra=v36, rd=v33 def              // 4:3
-;=     LDG RZ, [RZ.U32+UR4+0x4] ;                ra=v36, rd=v32 def              // 5:3
-;=     SHF.R.U32.HI RZ, RZ, 0x10, RZ ;           r64=v33, rd=v31 def             // 7:3
-;=     SHF.R.U32.HI RZ, RZ, 0x10, RZ ;           r64=v32, rd=v29 def             // 9:3
-;=     HSETP2.LT.AND PT, PT, RZ, RZ ;            ra=v33, r32=v32, pu=v27.p def   // 10:3
-;=     HSETP2.GT.AND PT, PT, RZ, RZ ;            ra=v31, r32=v29, pu=v26.p def   // 11:3
-;=     SEL RZ, RZ, RZ, PT ;                      ra=v32, r32=v33, pp=v27.p, rd=v25 def  // 12:3
-;=     SEL RZ, RZ, RZ, PT ;                      ra=v29, r32=v31, pp=v26.p, rd=v23 def  // 13:3
-;=     PRMT RZ, RZ, 0x5410, RZ ;                 ra=v25, r64=v23, rd=v21 def     // 14:3
-;=     STG [RZ.U32+UR2], RZ ;                    ra=v36, r64=v21                 // 15:3
-;=     HADD2 RZ, RZ, RZ ;                        ra=v31, r32=v29, rd=v17 def     // 16:3
-;=     HADD2 RZ, RZ, RZ ;                        ra=v33, r32=v32, rd=v16 def     // 17:3
-;=     PRMT RZ, RZ, 0x5410, RZ ;                 ra=v17, r64=v16, rd=v15 def     // 18:3
-;=     STG [RZ.U32+UR2+0x4], RZ ;                ra=v36, r64=v15                 // 19:3
-;=     HMUL2 RZ, RZ, RZ ;                        ra=v33, r32=v32, rd=v11 def     // 20:3
-;=     HMUL2 RZ, RZ, RZ ;                        ra=v31, r32=v29, rd=v8 def      // 21:3
-;=     PRMT RZ, RZ, 0x5410, RZ ;                 ra=v11, r64=v8, rd=v5 def       // 22:3
-;=     STG [RZ.U32+UR2+0x8], RZ ;                ra=v36, r64=v5                  // 23:3
-;=     STG.16 [RZ.U32+UR0], RZ ;                 ra=v35, r64=v8                  // 24:3
+;=     S2R RZ, SR_ITEM ;                         rd=v39 def                      // 3:3
+;=     LEA RZ, RZ, RZ, 0x1 ;                     ra=v39, rd=v37 def              // 3:3
+;=     LEA RZ, RZ, RZ, 0x2 ;                     ra=v39, rd=v38 def              // 3:3
+;=     LDG RZ, [RZ.U32+UR4] ;                    ra=v38, rd=v35 def              // 4:3
+;=     LDG RZ, [RZ.U32+UR4+0x4] ;                ra=v38, rd=v34 def              // 5:3
+;=     PRMT RZ, RZ, 0x7610, RZ ;                 ra=v35, r64=v34, rd=v33 def     // 14:3
+;=     PRMT RZ, RZ, 0x7610, RZ ;                 ra=v34, r64=v35, rd=v32 def     // 14:3
+;=     SHF.R.U32.HI RZ, RZ, 0x10, RZ ;           r64=v35, rd=v29 def             // 7:3
+;=     SHF.R.U32.HI RZ, RZ, 0x10, RZ ;           r64=v34, rd=v28 def             // 9:3
+;=     HSET2.LT.AND RZ, RZ, RZ ;                 ra=v33, r32=v32, rd=v25 def     // 10:3
+;=     LOP3 RZ, RZ, RZ, RZ, 0xca ;               ra=v25, r32=v34, r64=v35, rd=v20 def  // 12:3
+;=     STG [RZ.U32+UR2], RZ ;                    ra=v38, r64=v20                 // 15:3
+;=     HADD2 RZ, RZ, RZ ;                        ra=v29, r32=v28, rd=v17 def     // 16:3
+;=     HADD2 RZ, RZ, RZ ;                        ra=v35, r32=v34, rd=v16 def     // 17:3
+;=     PRMT RZ, RZ, 0x5410, RZ ;                 ra=v17, r64=v16, rd=v13 def     // 18:3
+;=     STG [RZ.U32+UR2+0x4], RZ ;                ra=v38, r64=v13                 // 19:3
+;=     HMUL2 RZ, RZ, RZ ;                        ra=v29, r32=v28, rd=v9 def      // 21:3
+;=     HMUL2 RZ, RZ, RZ ;                        ra=v35, r32=v34, rd=v6 def      // 20:3
+;=     STG [RZ.U32+UR2+0x8], RZ ;                ra=v38, r64=v6                  // 23:3
+;=     STG.16 [RZ.U32+UR0], RZ ;                 ra=v37, r64=v9                  // 24:3
 ;=     exit                                                                      // 25:3

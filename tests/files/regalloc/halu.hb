@@ -36,20 +36,20 @@ kernel @pair(%x: in i64, %z: in i32, %y: out i64) {
   store %d, %y[%i]
   ret
 }
-;= @pair: 9 registers, 0 spills, 0 bytes of local memory
+;= @pair: 7 registers, 0 spills, 0 bytes of local memory
 ;= b0:
 ;=     ULDC.64 UR0, c[0x0][0x170] ;                                              // 1:8
 ;=     ULDC.64 UR2, c[0x0][0x168] ;                                              // 1:8
 ;=     ULDC.64 UR4, c[0x0][0x160] ;                                              // 1:8
-;=     S2R R7, SR_ITEM ;                                                         // 3:3
-;=     LEA R6, R7, RZ, 0x3 ;                                                     // 3:3
-;=     LEA R8, R7, RZ, 0x2 ;                                                     // 3:3
-;=     LDG.64 R0, [R6.U32+UR4] ;                                                 // 4:3
-;=     LDG R2, [R8.U32+UR2] ;                                                    // 5:3
-;=     SHF.R.S32.HI R3, RZ, 0x1f, R2 ;                                           // 6:3
-;=     IADD3 R4, P0, R0, R2, RZ ;                                                // 7:3
-;=     IADD3.X R5, R1, R3, RZ, P0 ;                                              // 7:3
-;=     STG.64 [R6.U32+UR0], R4 ;                                                 // 8:3
+;=     S2R R5, SR_ITEM ;                                                         // 3:3
+;=     LEA R4, R5, RZ, 0x3 ;                                                     // 3:3
+;=     LEA R6, R5, RZ, 0x2 ;                                                     // 3:3
+;=     LDG.64 R0, [R4.U32+UR4] ;                                                 // 4:3
+;=     LDG R6, [R6.U32+UR2] ;                                                    // 5:3
+;=     SHF.R.S32.HI R5, RZ, 0x1f, R6 ;                                           // 6:3
+;=     IADD3 R2, P0, R0, R6, RZ ;                                                // 7:3
+;=     IADD3.X R3, R1, R5, RZ, P0 ;                                              // 7:3
+;=     STG.64 [R4.U32+UR0], R2 ;                                                 // 8:3
 ;=     EXIT ;                                                                    // 9:3
 
 kernel @predicates(%x: in i32, %z: in i32, %y: out i32) {

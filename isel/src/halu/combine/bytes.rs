@@ -256,7 +256,7 @@ impl Combiner<'_> {
     /// is its sign extension. Returns `true` if the load changed.
     fn load_signed(&mut self, at: u32, reg: Reg, map: ByteMap) -> bool {
         let Some(load) = self.maker(reg).filter(|_| self.uses(reg) == 1) else { return false };
-        let Some(Operation::Load { bytes, signed }) = self.meaning(load) else { return false };
+        let Some(Operation::Load { bytes, signed: Some(signed) }) = self.meaning(load) else { return false };
         let last = byte_of_register(reg, bytes - 1);
         let extended = [0, 1, 2, 3].map(|place| if place < bytes { byte_of_register(reg, place) } else { last.sign() });
         if map != extended {

@@ -1,10 +1,12 @@
 //! Combines bitwise operations: several LOP3 that together depend on three words become one LOP3.
 
 use arrayvec::ArrayVec;
+use rustc_hash::FxHashMap;
 
 use super::Combiner;
 use super::word::ThreeSourceOp;
 use crate::halu::operands::{Reg, SourceLocation, Src};
+use crate::vcode::VReg;
 
 /// Truth tables of the five functions that each return one of five input words. A table has one bit
 /// for each of the 32 combinations of input bits.
@@ -77,41 +79,182 @@ impl Words {
     }
 }
 
+/// Bitwise function of at most five words.
+struct Function {
+    words: Words,
+    /// Truth table over the words.
+    table: u32,
+}
+
+impl Function {
+    /// Returns the function that a LOP3 computes.
+    fn of(table: u8, [a, b, c]: [Src; 3]) -> Option<Function> {
+        let mut words = Words::default();
+        let inputs = [words.add(a)?, words.add(b)?, words.add(c)?];
+        Some(Function { words, table: apply(table, inputs) })
+    }
+
+    /// Returns the function in which `inner` replaces a word. Returns `None` if the result depends on more than
+    /// five words.
+    fn inlined(&self, number: usize, inner: Inlined) -> Option<Function> {
+        let mut words = Words::default();
+        let replacement = match inner {
+            Inlined::Constant(bits) => words.add(Src::imm(bits))?,
+            Inlined::Logic(table, [a, b, c]) => apply(table, [words.add(a)?, words.add(b)?, words.add(c)?]),
+        };
+        let mut inputs: ArrayVec<u32, 5> = ArrayVec::new();
+        for (other, &word) in self.words.0.iter().enumerate() {
+            inputs.push(if other == number { replacement } else { words.add(word)? });
+        }
+        let mut table = 0;
+        for case in (0..1 << inputs.len()).filter(|case| self.table >> case & 1 == 1) {
+            let bits = inputs.iter().enumerate().map(|(bit, &word)| if case >> bit & 1 == 1 { word } else { !word });
+            table |= bits.fold(u32::MAX, |all, word| all & word);
+        }
+        Some(Function { words, table })
+    }
+}
+
+/// Definition of a word that can be inlined into a bitwise function.
+#[derive(Clone, Copy)]
+enum Inlined {
+    Constant(u32),
+    Logic(u8, [Src; 3]),
+}
+
+/// Reason for which the inlining of a definition into a LOP3 removes instructions.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Gain {
+    /// The definition has no other use.
+    Single,
+    /// Each user of the definition can inline the definition.
+    Everywhere,
+}
+
+/// Maximum number of further LOP3 that are inlined to reduce the words of a function to three.
+const MOST_INLINED: u32 = 2;
+
 impl Combiner<'_> {
     /// Merges into a LOP3 another LOP3 or a constant that one of its sources reads. Returns `true` if the LOP3 changed.
     pub(super) fn logic(&mut self, at: u32, table: u8, sources: [Src; 3]) -> bool {
-        let combined = (0..3).find_map(|place| self.with_inlined_source(table, sources, place));
+        let Some(function) = Function::of(table, sources) else { return false };
+        let combined = [Gain::Single, Gain::Everywhere].into_iter().find_map(|gain| {
+            (0..function.words.0.len()).find_map(|number| {
+                let inner =
+                    self.inlined(&function, number).filter(|&inner| self.gains(&function, number, inner, gain))?;
+                self.narrowed(&function.inlined(number, inner)?, MOST_INLINED)
+            })
+        });
         combined.is_some_and(|(table, sources)| self.write_three(at, ThreeSourceOp::Logic(table), sources))
     }
 
-    /// Returns the LOP3 that results if the definition of source operand `place` is inlined.
-    fn with_inlined_source(&self, table: u8, sources: [Src; 3], place: usize) -> Option<(u8, [Src; 3])> {
-        let &Src { place: SourceLocation::Reg(reg), .. } = sources.get(place)? else { return None };
-        let maker = self.maker(reg)?;
-        let mut words = Words::default();
-        let taken = match (self.constant(maker), self.def_in_block(reg).and_then(|maker| self.three(maker))) {
-            (Some(number), _) => words.add(Src::imm(number))?,
-            (None, Some((ThreeSourceOp::Logic(inner), of))) => {
-                // A LOP3 that reads a single register is inlined even if its result has other uses,
-                // because inlining adds no source registers.
-                let is_free = Combiner::registers(&of).len() == 1 && of.iter().all(|source| source.is_reg());
-                if self.uses(reg) != 1 && !is_free {
-                    return None;
-                }
-                if Combiner::registers(&of).iter().any(|&reg| self.is_updated_in_place(reg)) {
-                    return None;
-                }
-                let [a, b, c] = of;
-                apply(inner, [words.add(a)?, words.add(b)?, words.add(c)?])
+    /// Replaces a bitwise function of equally permuted words by one permutation of the function of
+    /// the original words. Returns `true` if the LOP3 became a PRMT.
+    pub(super) fn permuted_function(&mut self, at: u32, table: u8, sources: [Src; 3]) -> bool {
+        let mut selector = None;
+        let mut makers: ArrayVec<u32, 3> = ArrayVec::new();
+        let mut originals = sources;
+        for (original, source) in originals.iter_mut().zip(sources) {
+            let reg = match source.place {
+                // A permutation of equal bits, with copies of signs, does not change the word.
+                SourceLocation::Reg(Reg { vreg: None, .. }) | SourceLocation::Imm(u32::MAX) => continue,
+                SourceLocation::Reg(reg) => reg,
+                _ => return false,
+            };
+            let Some(maker) = self.def_in_block(reg) else { return false };
+            let Some((map, [word, _])) = self.permutation(maker) else { return false };
+            let reads_first = (0..4).all(|place| map >> (4 * place) & 4 == 0);
+            let reads = sources.iter().filter(|other| **other == source).count() as u32;
+            if !reads_first || self.uses(reg) != reads || self.is_updated_in_place(word) {
+                return false;
             }
-            _ => return None,
-        };
-        let mut functions = [0; 3];
-        for (function, (number, &source)) in functions.iter_mut().zip(sources.iter().enumerate()) {
-            let is_taken = number == place || source.place == SourceLocation::Reg(reg);
-            *function = if is_taken { taken } else { words.add(source)? };
+            if *selector.get_or_insert(map) != map {
+                return false;
+            }
+            *original = Src::plain(SourceLocation::Reg(word));
+            if !makers.contains(&maker) {
+                makers.push(maker);
+            }
         }
-        words.one(apply(table, functions))
+        let (Some(selector), Some(&last)) = (selector, makers.iter().max()) else { return false };
+        let Some(result) = self.result(last).filter(|_| makers.len() > 1) else { return false };
+        if !self.write_three(last, ThreeSourceOp::Logic(table), originals) {
+            return false;
+        }
+        self.write_permutation(at, selector, [Reg::new(result), Reg::ZERO]);
+        true
+    }
+
+    /// Returns the definition of a word of a function, if the definition can be inlined.
+    fn inlined(&self, function: &Function, number: usize) -> Option<Inlined> {
+        let &Src { place: SourceLocation::Reg(reg), .. } = function.words.0.get(number)? else { return None };
+        if let Some(bits) = self.constant(self.maker(reg)?) {
+            return Some(Inlined::Constant(bits));
+        }
+        match self.three(self.def_in_block(reg)?)? {
+            (ThreeSourceOp::Logic(table), of) => {
+                let lives_on = Combiner::registers(&of).iter().any(|&reg| self.is_updated_in_place(reg));
+                (!lives_on).then_some(Inlined::Logic(table, of))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns `true` if the code becomes shorter for the given reason when the definition of a word is inlined.
+    fn gains(&self, function: &Function, number: usize, inner: Inlined, gain: Gain) -> bool {
+        let Inlined::Logic(_, of) = inner else { return gain == Gain::Single };
+        let Some(&Src { place: SourceLocation::Reg(reg), .. }) = function.words.0.get(number) else { return false };
+        match gain {
+            // A LOP3 that reads a single register is inlined even if its result has other uses,
+            // because inlining adds no source registers.
+            Gain::Single => {
+                let is_free = Combiner::registers(&of).len() == 1 && of.iter().all(|source| source.is_reg());
+                self.uses(reg) == 1 || is_free
+            }
+            Gain::Everywhere => reg.vreg.is_some_and(|reg| self.inlined_everywhere.contains(&reg)),
+        }
+    }
+
+    /// Returns the LOP3 that computes a function. If the function depends on more than three words,
+    /// inlines up to `most` further LOP3 that have other uses.
+    fn narrowed(&self, function: &Function, most: u32) -> Option<(u8, [Src; 3])> {
+        if let Some(found) = function.words.one(function.table) {
+            return Some(found);
+        }
+        let most = most.checked_sub(1)?;
+        (0..function.words.0.len()).find_map(|number| {
+            let inner = self.inlined(function, number)?;
+            let Inlined::Logic(_, of) = inner else { return None };
+            // The number of words decreases only if the function already reads the sources.
+            let known = |reg: &Reg| function.words.0.contains(&Src::plain(SourceLocation::Reg(*reg)));
+            if Combiner::registers(&of).iter().filter(|reg| !known(reg)).count() > 1 {
+                return None;
+            }
+            self.narrowed(&function.inlined(number, inner)?, most)
+        })
+    }
+
+    /// Finds the LOP3 results of the current block that each of their users can inline.
+    pub(super) fn find_inlined_everywhere(&mut self, insts: std::ops::Range<u32>) {
+        self.inlined_everywhere.clear();
+        let mut inlined: FxHashMap<VReg, u32> = FxHashMap::default();
+        for at in insts {
+            let Some((ThreeSourceOp::Logic(table), sources)) = self.three(at) else { continue };
+            let Some(function) = Function::of(table, sources) else { continue };
+            for (number, word) in function.words.0.iter().enumerate() {
+                let SourceLocation::Reg(Reg { vreg: Some(reg), .. }) = word.place else { continue };
+                if self.known[reg.0 as usize].uses < 2 {
+                    continue;
+                }
+                let Some(inner @ Inlined::Logic(..)) = self.inlined(&function, number) else { continue };
+                if function.inlined(number, inner).is_some_and(|all| all.words.one(all.table).is_some()) {
+                    *inlined.entry(reg).or_default() += sources.iter().filter(|source| *source == word).count() as u32;
+                }
+            }
+        }
+        self.inlined_everywhere.extend(
+            inlined.iter().filter(|&(reg, &count)| self.known[reg.0 as usize].uses == count).map(|(&reg, _)| reg),
+        );
     }
 
     /// Returns `true` if an instruction updates the register in place. The live range of such a register must not grow.

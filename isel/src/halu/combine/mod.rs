@@ -4,7 +4,8 @@
 //! * Byte moves ([`bytes`]): shifts by whole bytes, masks of whole bytes and PRMT become one PRMT of the original
 //!   words. Bytes known to be zero, as after LDG.U8, are not extended again.
 //! * Bitwise logic ([`logic`]): LOP3 computes any function of three words, so a tree of LOP3 over three words becomes
-//!   one LOP3.
+//!   one LOP3. A function of equally permuted words, such as masks of signs, becomes one PRMT of the function.
+//!   Words of a wide register that was built from words are read from the original words first (`wide`).
 //! * Sums (`sums`): IADD3 absorbs another sum, a product (as IMAD) or a shift (as LEA), if the operand has no other
 //!   use.
 //!
@@ -14,6 +15,7 @@
 pub mod bytes;
 pub mod logic;
 mod sums;
+mod wide;
 mod word;
 
 use std::convert::Infallible;
@@ -21,7 +23,7 @@ use std::convert::Infallible;
 use arrayvec::ArrayVec;
 use halfbyte_abi::Poll;
 use halfbyte_isa::halu::Inst as Word;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::word::{Operation, ThreeSourceOp};
 use super::builder::Builder;
@@ -40,6 +42,7 @@ const STEPS: u32 = 8;
 /// Combines the instructions of selected code. Does nothing if selection is cancelled.
 pub(super) fn combine(code: &mut VCode<Halu>, poll: Poll<'_>) {
     let mut combiner = Combiner::new(code, poll);
+    combiner.read_original_words();
     for _ in 0..PASSES {
         let mut is_changed = false;
         for block in 0..combiner.code.blocks.len() {
@@ -78,6 +81,8 @@ struct Combiner<'c> {
     is_dead: Vec<bool>,
     /// Instructions to move at the end: the value is moved directly before the key.
     moved: FxHashMap<u32, u32>,
+    /// Results of LOP3 in the current block that each of their users can inline.
+    inlined_everywhere: FxHashSet<VReg>,
     /// Builder of replacement instructions, of which only the operands are used.
     builder: Builder,
     /// Number of the block whose instructions are being combined.
@@ -118,6 +123,7 @@ impl<'c> Combiner<'c> {
             maps: vec![None; registers],
             is_dead: vec![false; code.insts.len()],
             moved: FxHashMap::default(),
+            inlined_everywhere: FxHashSet::default(),
             builder: Builder::new(Vec::new(), Vec::new(), Vec::new()),
             block: NONE,
             code,
@@ -127,9 +133,11 @@ impl<'c> Combiner<'c> {
     /// Combines the instructions of a block. Returns `true` if any instruction changed.
     fn block(&mut self, number: usize) -> bool {
         let Some(block) = self.code.blocks.get(number) else { return false };
+        let insts = block.insts.clone();
         self.block = number as u32;
+        self.find_inlined_everywhere(insts.clone());
         let mut is_changed = false;
-        'insts: for at in block.insts.clone() {
+        'insts: for at in insts {
             if self.poll.is_stopped() {
                 return false;
             }
@@ -154,7 +162,9 @@ impl<'c> Combiner<'c> {
     fn step(&mut self, at: u32, result: VReg, meaning: Operation) -> bool {
         match meaning {
             Operation::Three(ThreeSourceOp::Logic(table), sources) => {
-                self.bytes(at, result, meaning) || self.logic(at, table, sources)
+                self.bytes(at, result, meaning)
+                    || self.logic(at, table, sources)
+                    || self.permuted_function(at, table, sources)
             }
             Operation::Three(ThreeSourceOp::Sum, sources) => self.sum(at, sources),
             Operation::Three(ThreeSourceOp::Product, sources) => self.product_by_number(at, sources),

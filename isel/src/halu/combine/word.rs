@@ -42,8 +42,8 @@ pub(super) enum Operation {
     /// Zero-extending load of `bytes` bytes, fewer than four.
     Load {
         bytes: usize,
-        /// The same load with sign extension.
-        signed: Word,
+        /// The same load with sign extension, if there is one.
+        signed: Option<Word>,
     },
 }
 
@@ -213,16 +213,18 @@ impl Combiner<'_> {
     }
 
     /// Decodes a zero-extending load of less than a word. Returns its size in bytes, and the same
-    /// load with sign extension.
-    fn narrow_load(&self, at: u32) -> Option<(usize, Word)> {
+    /// load with sign extension if there is one.
+    fn narrow_load(&self, at: u32) -> Option<(usize, Option<Word>)> {
         let word = self.inst(at)?.inst;
         let (bytes, signed) = match word.opcode() {
-            Opcode::LDG_U_U8 => (1, Opcode::LDG_U_S8),
-            Opcode::LDG_W_U8 => (1, Opcode::LDG_W_S8),
-            Opcode::LDC_U8 => (1, Opcode::LDC_S8),
-            Opcode::LDG_U_U16 => (2, Opcode::LDG_U_S16),
-            Opcode::LDG_W_U16 => (2, Opcode::LDG_W_S16),
-            Opcode::LDC_U16 => (2, Opcode::LDC_S16),
+            Opcode::LDG_U_U8 => (1, Some(Opcode::LDG_U_S8)),
+            Opcode::LDG_W_U8 => (1, Some(Opcode::LDG_W_S8)),
+            Opcode::LDC_U8 => (1, Some(Opcode::LDC_S8)),
+            Opcode::LDS_U8 => (1, None),
+            Opcode::LDG_U_U16 => (2, Some(Opcode::LDG_U_S16)),
+            Opcode::LDG_W_U16 => (2, Some(Opcode::LDG_W_S16)),
+            Opcode::LDC_U16 => (2, Some(Opcode::LDC_S16)),
+            Opcode::LDS_U16 => (2, None),
             _ => return None,
         };
         self.result(at)?;
@@ -233,7 +235,7 @@ impl Combiner<'_> {
         };
         let copy = |opcode| fields.iter().fold(Word::new(opcode), |copy, &field| copy.with(field, word.get(field)));
         // The comparison fails if the load has a guard, because the copy has none.
-        (copy(word.opcode()).word() == word.word()).then(|| (bytes, copy(signed)))
+        (copy(word.opcode()).word() == word.word()).then(|| (bytes, signed.map(copy)))
     }
 
     /// Returns `true` if an instruction without used results can be removed.

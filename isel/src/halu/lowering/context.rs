@@ -13,6 +13,7 @@ use super::super::machine::RegClass;
 use super::super::operands::{Index, Lanes, Number, Pred, Reg, SourceLocation, Src};
 use super::Lowering;
 use super::opcode_of_type::*;
+use super::sums::low_bits;
 use crate::classes::type_class;
 use crate::simt::{Sign, Video, const_inst, in_lanes, lane_bits, register_bits, thread_methods};
 use crate::trace::{compiled_rules, trace_methods};
@@ -23,6 +24,14 @@ type AxisOf = Option<Axis>;
 type Aligned = bool;
 
 compiled_rules!("halu", crate::rules::HALU_RULES);
+
+impl Lowering<'_> {
+    /// Returns `true` for a constant other than zero and for a parameter, which are no registers.
+    fn is_apart(&mut self, value: Value) -> bool {
+        let is_param = rules::Context::param_word(self, value).is_some();
+        is_param || rules::Context::const_word(self, value).is_some_and(|bits| bits != 0)
+    }
+}
 
 impl rules::Context for Lowering<'_> {
     ir_methods!();
@@ -265,10 +274,39 @@ impl rules::Context for Lowering<'_> {
         self.out.word(inst)
     }
 
+    fn prefers_words(&mut self, _ty: Type) -> Option<Unit> {
+        Some(())
+    }
+
+    fn word_sum(&mut self, a: Src, b: Src) -> Reg {
+        self.iadd3(a, b, Src::ZERO)
+    }
+
+    fn word_difference(&mut self, a: Src, b: Src) -> Reg {
+        self.iadd3(b.negated(), a, Src::ZERO)
+    }
+
+    fn word_excess(&mut self, a: Src, bias: u32, b: Src) -> Reg {
+        let bias = rules::Context::imm(self, bias);
+        self.iadd3(a, bias, b.negated())
+    }
+
     fn takes_all(&mut self, a: Value, b: Value, c: Value) -> Option<Unit> {
-        let mut is_apart =
-            |value| self.param_word(value).is_some() || self.const_word(value).is_some_and(|bits| bits != 0);
-        ([a, b, c].into_iter().filter(|&value| is_apart(value)).count() <= 1).then_some(())
+        ([a, b, c].into_iter().filter(|&value| self.is_apart(value)).count() <= 1).then_some(())
+    }
+
+    fn sum_is_folded(&mut self, sum: Value) -> Option<Unit> {
+        self.sum_uses.is_folded(self.kernel, sum).then_some(())
+    }
+
+    fn product_is_folded(&mut self, product: Value, factor: Value, addend: Value) -> Option<Unit> {
+        let needs_move = self.is_apart(factor) && self.is_apart(addend);
+        (!needs_move || self.sum_uses.has_single(self.kernel, product)).then_some(())
+    }
+
+    fn fills_below(&mut self, value: Value, count: u32) -> Option<Unit> {
+        let fits = count % 8 != 0 && low_bits(self.kernel, value).is_some_and(|bits| bits <= count);
+        fits.then_some(())
     }
 
     fn imad(&mut self, a: Src, b: Src, c: Src) -> Reg {
@@ -657,6 +695,13 @@ impl rules::Context for Lowering<'_> {
 
     fn lane_down(&mut self, ty: Type, lane: u8, reg: Reg) -> Reg {
         self.down(lane_bits(ty), lane, reg)
+    }
+
+    fn extend_lane(&mut self, sign: &Sign, ty: Type, lane: u8, src: Src) -> Reg {
+        let reg = self.out.reg(src);
+        let down = self.lane_down(ty, lane, reg);
+        let extended = self.extend(sign, ty.lane_type(), Src::plain(SourceLocation::Reg(down)));
+        self.out.reg(extended)
     }
 
     fn part_down(&mut self, ty: Type, part: u8, reg: Reg) -> Reg {

@@ -93,6 +93,11 @@ pub(super) fn arrays(kernel: &Kernel) -> (Vec<u64>, HaluExtra) {
 }
 
 impl Lowering<'_> {
+    /// Returns `false`: a launch may have any number of items, so that a product of an item index may wrap.
+    pub(super) fn folds_wide_index(&self, _: MemAttr, _: Value) -> bool {
+        false
+    }
+
     /// Returns the number of the uniform register pair that holds a buffer's address. Returns
     /// `None` if no pair is free.
     fn uniform_pair(&mut self, base: Value) -> Option<u8> {

@@ -6,6 +6,7 @@ pub(crate) mod intrinsic;
 mod memory;
 pub(crate) mod opcode_of_type;
 mod shared;
+mod sums;
 
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
@@ -28,6 +29,7 @@ use crate::driver::{BlockDraft, Condition, InstDraft, Selector};
 use crate::trace::Trace;
 use crate::vcode::{Access, Machine, Operand, VCode, VInst, VReg};
 use crate::{Refusal, Request, Selected, reasons};
+use sums::SumUses;
 
 pub(super) struct Lowering<'k> {
     pub kernel: &'k Kernel,
@@ -53,6 +55,7 @@ pub(super) struct Lowering<'k> {
     scaled: SecondaryMap<Value, Vec<(u32, VReg)>>,
     /// Parameters whose addresses are in uniform register pairs, in the order of the pairs.
     uniform: Vec<u32>,
+    sum_uses: SumUses,
     /// Load or store that replaces several source accesses, until its instruction is emitted.
     wide: PackedOption<Inst>,
     refusals: Vec<Refusal>,
@@ -111,6 +114,7 @@ pub(crate) fn select(request: Request<'_>, scratch: &mut Scratch) -> Result<Sele
         must_be_written: own,
         scaled: SecondaryMap::new(),
         uniform: Vec::new(),
+        sum_uses: SumUses::default(),
         wide: None.into(),
         refusals: Vec::new(),
         poll,

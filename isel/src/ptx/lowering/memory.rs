@@ -191,6 +191,21 @@ impl Lowering<'_> {
         true
     }
 
+    /// Returns `true` if the index of an access is an item index times a constant, and the product does not wrap. Then
+    /// the address is the same if the constant becomes a part of the step, in 64 bits.
+    pub(crate) fn folds_wide_index(&mut self, mem: MemAttr, index: Value) -> bool {
+        let kernel = self.kernel;
+        let Some(product) = kernel.def_inst(index) else { return false };
+        let &[item, factor] = kernel.args(product) else { return false };
+        let Some([factor, ..]) = kernel.def_inst(factor).and_then(|inst| kernel.const_bits(inst)) else { return false };
+        let factor = match kernel.insts[product].op {
+            Op::Mul => factor as u32,
+            Op::Shl => 1u32.checked_shl(factor as u32).unwrap_or(0),
+            _ => return false,
+        };
+        factor.checked_mul(mem.scale).is_some() && self.stays_below(item, factor, 0)
+    }
+
     /// Returns the address of a load or store: a register and a byte displacement.
     pub(crate) fn address(&mut self, mem: MemAttr, base: Value, index: Option<Index>) -> (ptx::Reg, i64) {
         let displacement = i64::from(mem.offset);

@@ -38,6 +38,8 @@ pub(super) struct Lowering<'k> {
     pub sm: Sm,
     /// Number of operand folds in progress that are nested in each other.
     pub depth: u32,
+    /// Block of the kernel whose instructions are being selected.
+    pub block_of_kernel: Option<Block>,
     pub addresses: Addresses,
     /// `true` if the code reads the x index as the index over all axes, so that launches must be one-dimensional.
     pub along_x: bool,
@@ -96,6 +98,7 @@ pub(crate) fn select(request: Request<'_>) -> Result<Selected, Vec<Refusal>> {
         trace,
         sm,
         depth: 0,
+        block_of_kernel: None,
         addresses: Addresses::default(),
         along_x: false,
         block,
@@ -404,6 +407,7 @@ impl<'k> Selector<'k> for Lowering<'k> {
     /// Creates registers for all parameters of a block, even unused ones, because every edge to the
     /// block passes all arguments.
     fn begin_block(&mut self, block: Block) {
+        self.block_of_kernel = Some(block);
         for &param in self.kernel.block_params(block) {
             self.value_reg(param);
         }

@@ -1,8 +1,9 @@
 //! Legalisation: replaces ops that the target lacks by ops that it has.
 //!
 //! A `switch` becomes a chain of comparisons ([`switch`]). A block parameter too wide for a register is split into
-//! several parameters ([`passed`]). All other ops are expanded by the rules of `expand.isle`, `bits.isle`, `fp8.isle`
-//! and `soft.isle`. An expansion is valid only if the target has each of its ops, or a valid expansion of the op.
+//! several parameters ([`passed`]). All other ops are expanded by the rules of `expand.isle`, `divide.isle`,
+//! `bits.isle`, `fp8.isle` and `soft.isle`. An expansion is valid only if the target has each of its ops, or a valid
+//! expansion of the op.
 //!
 //! If an op has no valid expansion, the pass tries these methods in order:
 //!
@@ -34,7 +35,7 @@ use crate::trace::{ChangeKind, Report};
 /// The `legalise` pass.
 pub(crate) const PASS: BuiltIn = BuiltIn {
     name: "legalise",
-    description: "replaces ops that the target lacks, by the rules of `expand.isle`, `bits.isle`, `fp8.isle` and `soft.isle`, or lane by lane",
+    description: "replaces ops that the target lacks, by the rules of `expand.isle`, `divide.isle`, `bits.isle`, `fp8.isle` and `soft.isle`, or lane by lane",
     order: &[],
     run,
 };
@@ -115,6 +116,19 @@ fn has(kernel: &Kernel, legality: &Legality, inst: Inst) -> bool {
         && has_count(kernel, legality, inst)
         && !(data.op == Op::Fcvt && kernel.args(inst).iter().any(|&arg| kernel.ty(arg).is_fp8()))
         && !is_part_of_wide(kernel, legality, inst)
+        && !is_product(kernel, legality, inst)
+}
+
+fn is_division(op: Op) -> bool {
+    matches!(op, Op::DivS | Op::DivU | Op::RemS | Op::RemU)
+}
+
+/// Returns `true` for a division by a constant, on a target that has the high product by which it is expanded.
+fn is_product(kernel: &Kernel, legality: &Legality, inst: Inst) -> bool {
+    let data = &kernel.insts[inst];
+    let product = if data.ty == Type::I64 { Type::I64 } else { Type::I32 };
+    let by_constant = || kernel.args(inst).get(1).is_some_and(|&divisor| constant_lanes(kernel, divisor).is_some());
+    is_division(data.op) && legality.is_native(Op::MulHiU, product) && by_constant()
 }
 
 /// Returns `true` if an instruction takes a part of a value that is too wide for a register, on a
@@ -315,7 +329,8 @@ impl<'k> Legaliser<'k, '_, '_> {
             return None;
         }
         let expansion = self.expansion(inst, &mut Vec::new());
-        if expansion.is_none() {
+        // The expansion of a division depends on the divisor.
+        if expansion.is_none() && !is_division(data.op) {
             self.hopeless.insert(form);
         }
         expansion

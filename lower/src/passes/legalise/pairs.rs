@@ -11,10 +11,9 @@
 
 use std::ops::RangeInclusive;
 
-use halfbyte_ir::{Attr, Inst, Kernel, LaneMap, Op, Type, Value};
+use halfbyte_ir::{Attr, Inst, Kernel, Known, LaneMap, Op, Type, Value};
 
 use super::{Legaliser, packed_words};
-use crate::range;
 use crate::rewrite::{constant_lanes, signed_lane};
 
 /// Number of pairs in a vector of sixteen lanes.
@@ -226,9 +225,9 @@ const fn is_packed(op: Op) -> bool {
 
 /// Returns the range of the lanes of a byte vector, as signed or unsigned numbers.
 fn bytes(kernel: &Kernel, value: Value, signed: bool) -> Range {
-    let known = range::of(kernel, value);
-    let known = *known.start() as i64..=*known.end() as i64;
-    if signed || *known.start() >= 0 { known } else { 0..=0xff }
+    let known = Known::of(kernel, value);
+    let range = if signed { known.signed() } else { known.unsigned() };
+    *range.start() as i64..=*range.end() as i64
 }
 
 fn product(x: &Range, y: &Range) -> Range {

@@ -1,11 +1,9 @@
 //! Streams: the loads and stores of a converted kernel, by which the target accesses the buffers of a launch.
 
 use halfbyte_ir::{
-    Affine, Attr, Block, Inst, Kernel, MemAttr, Op, ParamKind, Reason, Refusal, Step, Stream, StreamContents,
+    Affine, Attr, Block, Inst, Kernel, Known, MemAttr, Op, ParamKind, Reason, Refusal, Step, Stream, StreamContents,
     TripCount, Type, Value, ValueDef,
 };
-
-use crate::range;
 
 use super::affine::{AffineAnalysis, Linear, as_constant, plus};
 use super::if_convert::{Site, SiteStep};
@@ -188,7 +186,7 @@ impl AccessOperands {
     fn is_in_table(&self, kernel: &Kernel) -> bool {
         let &AccessOperands { ty, mem, .. } = self;
         let table = kernel.params.get(self.buffer as usize).and_then(|param| param.contents.as_ref());
-        let range = self.index.map_or(0..=0, |index| range::of(kernel, index));
+        let range = self.index.map_or(0..=0, |index| Known::of(kernel, index).signed());
         let first = range.start() * i128::from(mem.scale) + i128::from(mem.offset);
         let end = range.end() * i128::from(mem.scale) + i128::from(mem.offset) + i128::from(ty.bytes());
         let is_aligned = mem.scale.is_multiple_of(mem.align) && mem.offset.cast_unsigned().is_multiple_of(mem.align);

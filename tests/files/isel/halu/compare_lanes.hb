@@ -147,19 +147,17 @@ kernel @expanded(%a_in: in i8x4, %b_in: in i8x4, %a2_in: in i8, %b2_in: in i8, %
 }
 ; rule: mask_as_lanes, truth_as_word
 
-; Masks are words: they are joined as such.
+; Masks are words: they are joined before one PRMT expands their signs.
 kernel @joined(%a_in: in i8x4, %b_in: in i8x4, %out: out i8x4) {
 ^entry:
   %i = item_id
   %a = load %a_in[%i]
   %b = load %b_in[%i]
   %x = icmp.lt_s.i8x4 %a, %b      ; check: vsub4.s32.s32.s32.sat
-                                  ; next: PRMT {{.*}} 0xba98
   %y = icmp.eq.i8x4 %a, %b        ; check: vabsdiff4.u32.u32.u32
                                   ; next: vsub4.s32.u32.u32.sat
-                                  ; next: PRMT {{.*}} 0xba98
   %z = or.i1x4 %x, %y             ; next: LOP3 {{.*}} 0xcf
-  %r = mask_expand.i8x4 %z
+  %r = mask_expand.i8x4 %z        ; next: PRMT {{.*}} 0xba98
   store %r, %out[%i]
   ret
 }

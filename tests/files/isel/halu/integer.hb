@@ -237,6 +237,18 @@ kernel @narrow_shifts(%a_in: in i8, %b_in: in i8, %a2_in: in i16, %b2_in: in i16
 }
 ; rule: narrow_shl, narrow_shr_s, narrow_shr_u, narrow_count
 
+kernel @narrow_shift_by_constant(%a_in: in i8, %out: out i8) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %k = const.i8 3
+  %r = shl.i8 %a, %k        ; check: SHF.L.U32 {{.*}} 0x3
+  store %r, %out[%i]
+  ret
+}
+; rule: narrow_count_known
+; no rule: narrow_count
+
 kernel @bits(%a_in: in i32, %b_in: in i32, %out1: out i32, %out2: out i32, %out3: out i32, %out4: out i32) {
 ^entry:
   %i = item_id
@@ -344,3 +356,35 @@ kernel @comparisons(%a_in: in i32, %b_in: in i32, %a2_in: in i8, %b2_in: in i8, 
   ret
 }
 ; rule: int_icmp, narrow_icmp, pair_icmp
+
+; Bits below a shifted word are added, by the instruction that shifts.
+kernel @low_bits(%a_in: in i32, %b_in: in i32, %out: out i32) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %b = load %b_in[%i]
+  %k = const.i32 31
+  %n = const.i32 5
+  %y = and.i32 %b, %k
+  %x = shl.i32 %a, %n
+  %r = or.i32 %y, %x         ; check: LEA
+  store %r, %out[%i]
+  ret
+}
+; rule: low_or_shl
+
+; Bits that overlap.
+kernel @overlapping_bits(%a_in: in i32, %b_in: in i32, %out: out i32) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %b = load %b_in[%i]
+  %k = const.i32 63
+  %n = const.i32 5
+  %y = and.i32 %b, %k
+  %x = shl.i32 %a, %n
+  %r = or.i32 %y, %x         ; check: LOP3
+  store %r, %out[%i]
+  ret
+}
+; no rule: low_or_shl

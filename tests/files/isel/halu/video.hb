@@ -219,3 +219,26 @@ kernel @signed_sum_of_unsigned_distances(%a_in: in i8x4, %b_in: in i8x4, %out: o
 }
 ; rule: video_absdiff_u, video_reduce_add_s
 ; no rule: video_sad_u, sum_of_differences_u
+
+; Lanes are compared with a parameter by their bitwise difference.
+kernel @unequal_to_a_parameter(%a_in: in i8x4, %p: i8x4, %out: out i8x4) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %m = icmp.ne.i8x4 %a, %p    ; check: LOP3 {{.*}} c[0x0]
+  %r = mask_expand.i8x4 %m
+  store %r, %out[%i]
+  ret
+}
+; rule: video_unequal_param
+
+kernel @below_a_parameter(%a_in: in i8x4, %p: i8x4, %out: out i8x4) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %m = icmp.lt_u.i8x4 %a, %p
+  %r = mask_expand.i8x4 %m
+  store %r, %out[%i]
+  ret
+}
+; no rule: video_unequal_param

@@ -119,6 +119,18 @@ kernel @narrow_shifts(%a_in: in i8, %b_in: in i8, %out: out i8) {
 }
 ; rule: narrow_shl, narrow_shr_u, narrow_shr_s, narrow_count
 
+kernel @narrow_shift_by_constant(%a_in: in i8, %out: out i8) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %k = const.i8 3
+  %r = shl.i8 %a, %k        ; check: shl.b32 {{.*}} 3
+  store %r, %out[%i]
+  ret
+}
+; rule: narrow_count_known
+; no rule: narrow_count
+
 kernel @shifts_of_lanes(%a_in: in i8x4, %out: out i8x4) {
 ^entry:
   %i = item_id
@@ -194,3 +206,62 @@ kernel @compares(%a_in: in i32, %b_in: in i32, %e_in: in i32, %c_in: in i64, %d_
   ret
 }
 ; rule: int_icmp, pair_icmp, select_by_truth, select_pair
+
+; A part of a word at a byte or in the upper half is sign-extended by one instruction.
+kernel @signed_parts(%a_in: in i32, %out0: out i32, %out1: out i32, %out2: out i32) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %e = const.i32 8
+  %x = shr_u.i32 %a, %e
+  %y = trunc.i8 %x
+  %r = sext.i32 %y          ; check: prmt.b32
+  %f = const.i32 16
+  %z = shr_s.i32 %a, %f
+  %v = trunc.i8 %z
+  %s = sext.i32 %v          ; check: prmt.b32
+  %w = shl.i32 %a, %e
+  %g = const.i32 24
+  %t = shr_s.i32 %w, %g     ; check: prmt.b32
+  store %r, %out0[%i]
+  store %s, %out1[%i]
+  store %t, %out2[%i]
+  ret
+}
+; rule: sext_shifted_u, sext_shifted_s, sext_by_shifts
+
+kernel @other_parts(%a_in: in i32, %out0: out i32, %out1: out i32, %out2: out i32) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %e = const.i32 5
+  %x = shr_u.i32 %a, %e
+  %y = trunc.i8 %x
+  %r = sext.i32 %y
+  %f = const.i32 13
+  %z = shr_s.i32 %a, %f
+  %v = trunc.i8 %z
+  %s = sext.i32 %v
+  %w = shl.i32 %a, %e
+  %g = const.i32 24
+  %t = shr_s.i32 %w, %g
+  store %r, %out0[%i]
+  store %s, %out1[%i]
+  store %t, %out2[%i]
+  ret
+}
+; no rule: sext_shifted_u, sext_shifted_s, sext_by_shifts
+; never: prmt
+
+kernel @high_products(%a_in: in i64, %b_in: in i64, %out0: out i64, %out1: out i64) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %b = load %b_in[%i]
+  %r = mul_hi_s.i64 %a, %b    ; check: mul.hi.s64
+  %s = mul_hi_u.i64 %a, %b    ; check: mul.hi.u64
+  store %r, %out0[%i]
+  store %s, %out1[%i]
+  ret
+}
+; rule: pair_mul_hi_s, pair_mul_hi_u

@@ -1,5 +1,6 @@
 //! Functions that the PTX rules call: extractors, which match values, and constructors, which emit instructions.
 
+mod lanes;
 mod modifiers;
 pub(crate) mod opcode_of_type;
 mod special_registers;
@@ -58,6 +59,14 @@ impl rules::Context for Lowering<'_> {
 
     fn index_inner(&mut self, value: Value) -> Index {
         self.deeper(value, rules::constructor_index, rules::Context::plain_index)
+    }
+
+    fn signs_inner(&mut self, value: Value) -> Reg {
+        self.deeper(value, rules::constructor_signs, |lowering, value| lowering.value_reg(value))
+    }
+
+    fn joined_lanes(&mut self, a: Value, b: Value) -> Option<Type> {
+        self.lanes_of_joined(a, b)
     }
 
     fn zero(&mut self) -> Src {
@@ -370,6 +379,29 @@ impl rules::Context for Lowering<'_> {
         Reg::new(self.out.word(Opcode::SUB, &[U32], &[a.into(), b.into()]))
     }
 
+    fn prefers_words(&mut self, ty: Type) -> Option<Unit> {
+        // A sum of half-words fuses with a following minimum or maximum.
+        (ty != Type::I16X2 || self.adds_halfwords().is_none()).then_some(())
+    }
+
+    fn pack_clamped(&mut self, sign: &Sign, high: Src, low: Src) -> Reg {
+        let ty = Token::Type(if *sign == Sign::S { RegType::S16 } else { RegType::U16 });
+        Reg::new(self.out.word(Opcode::CVT_PACK, &[Token::Pack, Token::Sat, ty, S32], &[high.into(), low.into()]))
+    }
+
+    fn word_sum(&mut self, a: Src, b: Src) -> Reg {
+        self.add(a, b)
+    }
+
+    fn word_difference(&mut self, a: Src, b: Src) -> Reg {
+        self.sub(a, b)
+    }
+
+    fn word_excess(&mut self, a: Src, bias: u32, b: Src) -> Reg {
+        let biased = self.add(a, Src::Number(bias));
+        self.sub(Src::Reg(biased.word(0)), b)
+    }
+
     fn neg(&mut self, a: Src) -> Reg {
         Reg::new(self.out.word(Opcode::NEG, &[S32], &[a.into()]))
     }
@@ -450,6 +482,12 @@ impl rules::Context for Lowering<'_> {
     fn mul_pair(&mut self, a: Reg, b: Reg) -> Reg {
         let sources = [self.whole(a), self.whole(b)].map(Operand::Register);
         self.pair(Opcode::MUL, &[Token::Lo, Token::Type(RegType::U64)], &sources)
+    }
+
+    fn mul_high_pair(&mut self, sign: &Sign, a: Reg, b: Reg) -> Reg {
+        let ty = if *sign == Sign::S { RegType::S64 } else { RegType::U64 };
+        let sources = [self.whole(a), self.whole(b)].map(Operand::Register);
+        self.pair(Opcode::MUL, &[Token::Hi, Token::Type(ty)], &sources)
     }
 
     fn shift_pair_left(&mut self, a: Reg, count: Src) -> Reg {
@@ -559,14 +597,29 @@ impl rules::Context for Lowering<'_> {
     }
 
     fn extend_lane(&mut self, sign: &Sign, ty: Type, lane: u8, src: Src) -> Reg {
-        let bits = lane_bits(ty);
-        let first = bits * u32::from(lane);
-        if first == 0 {
-            let extended = self.extend(sign, ty.lane_type(), src);
-            return self.in_register(extended);
+        self.extended_lane(*sign, ty, lane, src)
+    }
+
+    fn part_at(&mut self, ty: Type, bit: u32) -> Option<u8> {
+        let is_part = matches!(ty, Type::I8 | Type::I16) && bit < 32 && bit.is_multiple_of(ty.bits());
+        is_part.then(|| (bit / ty.bits()) as u8)
+    }
+
+    fn signed_part(&mut self, ty: Type, part: u8, src: Src) -> Reg {
+        let lanes = if ty == Type::I8 { Type::I8X4 } else { Type::I16X2 };
+        self.extended_lane(Sign::S, lanes, part, src)
+    }
+
+    fn kept_type(&mut self, count: u32) -> Option<Type> {
+        match count {
+            24 => Some(Type::I8),
+            16 => Some(Type::I16),
+            _ => None,
         }
-        let field = [src.into(), Operand::Number(first.into()), Operand::Number(bits.into())];
-        Reg::new(self.out.word(Opcode::BFE, &[word_type(*sign)], &field))
+    }
+
+    fn count_less(&mut self, count: u32, less: u32) -> Option<u32> {
+        count.checked_sub(less)
     }
 
     fn count_mask(&mut self, ty: Type) -> Src {

@@ -17,7 +17,7 @@ use crate::vp1::demand::window;
 use crate::vp1::identity;
 use crate::vp1::operands::{Alu, Bytes, Factor, Flag, Half, Readout, Reg, Round, Sign, Src, VFlag};
 use crate::vp1::range::range;
-use wide::{Addend, Chain, Operand, Pair, Plan, wide_methods};
+use wide::{Addend, Chain, Operand, Pair, Plan, bytes, wide_methods};
 
 type Unit = ();
 type FloatCond = (FloatCC, bool);
@@ -116,6 +116,16 @@ impl rules::Context for Lowering<'_> {
             let vc = rules::Context::vbits_flags(lowering, 0x8, Src::Reg(reg), Src::Bytes([0xff; 16]));
             VFlag { vc, zero: true, not: true }
         })
+    }
+
+    fn byte_sum_fits(&mut self, sign: &Sign, a: Value, b: Value) -> Option<Unit> {
+        let [a, b] = [a, b].map(|value| bytes::range(self.kernel, value, *sign));
+        bytes::fits(&(a.start() + b.start()..=a.end() + b.end()), *sign).then_some(())
+    }
+
+    fn byte_difference_fits(&mut self, sign: &Sign, a: Value, b: Value) -> Option<Unit> {
+        let [a, b] = [a, b].map(|value| bytes::range(self.kernel, value, *sign));
+        bytes::fits(&(a.start() - b.end()..=a.end() - b.start()), *sign).then_some(())
     }
 
     fn no_reg(&mut self) -> Reg {

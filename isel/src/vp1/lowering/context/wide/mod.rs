@@ -1,7 +1,7 @@
 //! Values with wide lanes, which no register holds: the accumulator computes them as sums of
 //! products. Also instructions that compute several ops at once.
 
-mod bytes;
+pub(super) mod bytes;
 mod diagnostics;
 mod plan;
 mod sum;
