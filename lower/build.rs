@@ -9,7 +9,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo:rerun-if-changed=rules");
     let out = PathBuf::from(std::env::var("OUT_DIR")?);
     std::fs::write(out.join("ir_methods.rs"), ir_methods(Terms::Construct))?;
-    let files = ["simplify", "idioms", "ranges", "divide", "expand", "bits", "fp8", "soft"]
+    let files = ["simplify", "idioms", "ranges", "word_lanes", "divide", "expand", "bits", "fp8", "soft"]
         .map(|name| Path::new("rules").join(name).with_extension("isle"));
     Rulebook {
         name: "lower",

@@ -9,7 +9,7 @@ use halfbyte::Module;
 use halfbyte::import_ptx::{Host, Shape, import};
 use halfbyte::launch::{Engine, evaluate, execute};
 
-use crate::common::root;
+use crate::common::{halfbyte, root};
 use crate::ptx_support::arguments;
 
 const GRID: u32 = 2;
@@ -17,8 +17,10 @@ const BLOCK: u32 = 96;
 const SEEDS: u64 = 6;
 
 /// Folder of each compiler's PTX, with the number of kernels in it.
-const FILES: [(&str, usize); 2] = [("clang", 13), ("nvcc", 10)];
+const FILES: [(&str, usize); 3] = [("clang", 13), ("nvcc", 10), (SIMD, 82)];
 const CLANG: &str = "clang";
+/// Functions of CUDA's SIMD header, which are sequences of ops on words.
+const SIMD: &str = "simd";
 
 fn source(compiler: &str) -> String {
     std::fs::read_to_string(root().join(format!("tests/ptx/{compiler}/kernels.ptx"))).unwrap()
@@ -64,6 +66,21 @@ fn the_import_gives_the_bits_of_the_text() {
             assert!(written, "{kernel}");
         }
     }
+}
+
+#[test]
+fn functions_of_the_simd_header_are_packed() {
+    let file = root().join("tests/ptx/simd/kernels.ptx").display().to_string();
+    let called = halfbyte(&["compile", &file, "--target", "halu", "--stats", "--quiet", "-o", "/dev/null"]);
+    let counts = called.err.lines().filter(|line| line.starts_with('@')).map(|line| {
+        let (_, rest) = line.split_once(" words, ").unwrap();
+        rest.split_once(' ').unwrap().0.parse::<u32>().unwrap()
+    });
+    let counts: Vec<u32> = counts.collect();
+    assert_eq!(counts.len(), 82, "{}", called.err);
+    // Comparisons for equality and the average that rounds down take four instructions.
+    assert!(counts.iter().all(|&count| count <= 4), "{}", called.err);
+    assert!(counts.iter().filter(|&&count| count == 1).count() >= 38, "{}", called.err);
 }
 
 /// Flags for clang 16 or later, by which the host rounds a half after each operation, as a GPU does.

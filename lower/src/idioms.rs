@@ -7,13 +7,13 @@ use crate::range::Range;
 use crate::rewrite::{constant_lanes, signed_lane};
 
 /// Returns the op and the operands of the instruction that defines a value.
-fn def(kernel: &Kernel, value: Value) -> Option<(Op, &[Value])> {
+pub(crate) fn def(kernel: &Kernel, value: Value) -> Option<(Op, &[Value])> {
     let inst = kernel.def_inst(value)?;
     Some((kernel.insts[inst].op, kernel.args(inst)))
 }
 
 /// Returns the condition and the operands of an integer comparison.
-fn comparison(kernel: &Kernel, value: Value) -> Option<(IntCC, Value, Value)> {
+pub(crate) fn comparison(kernel: &Kernel, value: Value) -> Option<(IntCC, Value, Value)> {
     let inst = kernel.def_inst(value)?;
     match (kernel.insts[inst].attr, kernel.args(inst)) {
         (Attr::IntCC(cc), &[a, b]) => Some((cc, a, b)),
@@ -22,7 +22,7 @@ fn comparison(kernel: &Kernel, value: Value) -> Option<(IntCC, Value, Value)> {
 }
 
 /// Returns the lane of a splat constant as a signed number.
-fn number(kernel: &Kernel, value: Value) -> Option<i128> {
+pub(crate) fn number(kernel: &Kernel, value: Value) -> Option<i128> {
     let (ty, lanes) = constant_lanes(kernel, value)?;
     let (&first, rest) = lanes.get(..ty.lanes())?.split_first()?;
     let is_integer = ty.is_int() && rest.iter().all(|&lane| lane == first);

@@ -19,6 +19,7 @@ mod rewrite;
 pub mod trace;
 #[doc(hidden)]
 pub mod trial;
+mod word_lanes;
 
 pub use halfbyte_abi::Poll;
 pub use manager::{LowerError, Observer};

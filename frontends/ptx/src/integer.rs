@@ -306,7 +306,21 @@ impl Import<'_> {
     /// Emits a shuffle for a byte permutation whose selector is a constant and replicates no sign.
     /// Returns `false` for other permutations.
     fn permute(&mut self, inst: &Inst) -> bool {
-        let Some(selector) = self.known(inst, 3).filter(|selector| selector & 0x8888 == 0) else { return false };
+        let Some(selector) = self.known(inst, 3) else { return false };
+        // Each byte of the result is the sign of a lane of the first source.
+        if let Some(ty) = [(0xba98, Type::I8X4), (0xbb99, Type::I16X2)]
+            .into_iter()
+            .find_map(|(signs, ty)| (selector == signs).then_some(ty))
+        {
+            let (of, zero) = (self.operand(inst, 1, ty), self.code.constant(ty, 0));
+            let negative = self.code.builder.icmp(IntCC::LtS, ty, of, zero);
+            let value = self.code.op(Op::MaskExpand, ty, &[negative]);
+            self.result(inst, value);
+            return true;
+        }
+        if selector & 0x8888 != 0 {
+            return false;
+        }
         let lanes = [0, 4, 8, 12].map(|position| (selector >> position & 7) as u8);
         let halves = lanes.as_chunks::<2>().0;
         // If the bytes move in pairs, the shuffle is one of half-words, for which some targets have an instruction.

@@ -7,7 +7,8 @@
 //! * a branch condition is no complement;
 //! * a branch with equal targets is unconditional.
 //!
-//! The pass also applies the rules of `simplify.isle`, `idioms.isle` and `ranges.isle`, also to the results of earlier rules.
+//! The pass also applies the rules of `simplify.isle`, `idioms.isle`, `ranges.isle` and `word_lanes.isle`, also to the
+//! results of earlier rules.
 
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
@@ -21,7 +22,7 @@ use crate::trace::{ChangeKind, Report};
 /// The `canon` pass.
 pub(crate) const PASS: BuiltIn = BuiltIn {
     name: "canon",
-    description: "canonicalises instructions and branches and applies the rules of `simplify.isle`, `idioms.isle` and `ranges.isle`",
+    description: "canonicalises instructions and branches and applies the rules of `simplify.isle`, `idioms.isle`, `ranges.isle` and `word_lanes.isle`",
     order: &[(Order::Before("legalise"), "its rules would restore the op that the target lacks")],
     run,
 };
