@@ -305,7 +305,7 @@ impl rules::Context for Lowering<'_> {
     }
 
     fn fills_below(&mut self, value: Value, count: u32) -> Option<Unit> {
-        let fits = count % 8 != 0 && low_bits(self.kernel, value).is_some_and(|bits| bits <= count);
+        let fits = !count.is_multiple_of(8) && low_bits(self.kernel, value).is_some_and(|bits| bits <= count);
         fits.then_some(())
     }
 

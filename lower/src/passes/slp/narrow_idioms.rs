@@ -95,11 +95,7 @@ impl<'k> Narrow<'k> {
             let (sum, mask) = (low(sum)?, low(mask)?);
             let value = idioms::signs_of(self.kernel, mask)?;
             match self.def(sum)? {
-                (found, &[a, b])
-                    if found == op && (a, b) == (value, mask) || found == op && (a, b) == (mask, value) =>
-                {
-                    Some(value)
-                }
+                (found, &[a, b]) if found == op && ((a, b) == (value, mask) || (a, b) == (mask, value)) => Some(value),
                 _ => None,
             }
         };

@@ -26,7 +26,7 @@ impl Lowering<'_> {
         }
         if sign == Sign::S {
             let byte = u16::from(lane);
-            return rules::Context::prmt(self, byte | (byte | 8) * 0x1110, src, Src::Number(0));
+            return rules::Context::prmt(self, byte | ((byte | 8) * 0x1110), src, Src::Number(0));
         }
         let field = [src.into(), Operand::Number(first.into()), Operand::Number(bits.into())];
         Reg::new(self.out.word(Opcode::BFE, &[word_type(sign)], &field))
