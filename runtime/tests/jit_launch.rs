@@ -242,3 +242,36 @@ fn distinguishes_buffers_with_equal_address_parts() {
         }
     }
 }
+
+/// Kernel in which odd items add 1, and then items from 1 on add 100.
+const TWO_BRANCHES: &str = "
+    S2R R0, SR_ITEM ;
+    SHF.L.U32 R1, R0, 0x2, RZ ;
+    ULDC.64 UR2, c[0x0][0x168] ;
+    LOP3 R3, R0, 0x1, RZ, 0xc0 ;
+    MOV R2, RZ ;
+    ISETP.EQ.U32.AND P0, PT, R3, RZ, PT ;
+    @P0 BRA even ;
+    IADD3 R2, R2, 0x1, RZ ;
+even:
+    ISETP.EQ.U32.AND P1, PT, R0, RZ, PT ;
+    @P1 BRA first ;
+    IADD3 R2, R2, 0x64, RZ ;
+first:
+    STG [R1.U32+UR2], R2 ;
+    EXIT ;
+";
+
+/// A row that has diverged and is then run again in parts counts its instructions once.
+#[test]
+fn rows_that_run_again_in_parts_count_once() {
+    let program = program("x: in i32, y: out i32", TWO_BRANCHES);
+    for items in 1..20 {
+        let x = vec![0; 4 * items as usize];
+        let mut y = x.clone();
+        let stats = launch(&program, items, 1, &x, &mut y).unwrap();
+        let expected: Vec<u32> = (0..items).map(|item| item % 2 + if item == 0 { 0 } else { 100 }).collect();
+        assert_eq!(words(&y), expected);
+        assert_eq!(stats.issued, u64::from(11 * items + items / 2 + items - 1), "{items} items");
+    }
+}

@@ -209,7 +209,17 @@ impl<'a> Runner<'a> {
         self.part_on((&compiled.together, &compiled.splits), first, count)
     }
 
-    fn part_on(
+    /// Runs a row. A row that is to be run again, in parts or by other code, does not count.
+    fn part_on(&mut self, code: (&Code, &[Option<Split>]), first: u32, count: u32) -> Result<Done, NativeError> {
+        let before = self.stats;
+        let done = self.attempt(code, first, count)?;
+        if matches!(done, Done::Parts(_) | Done::Guarded) {
+            self.stats = before;
+        }
+        Ok(done)
+    }
+
+    fn attempt(
         &mut self,
         (code, splits): (&Code, &[Option<Split>]),
         first: u32,
