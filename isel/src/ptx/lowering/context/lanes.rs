@@ -1,4 +1,4 @@
-//! Lanes of packed integers: their extension to words, and masks that are computed from comparisons.
+//! Lanes of packed integers: their extension to words, their shifts, and masks that are computed from comparisons.
 
 use halfbyte_ir::{Op, Type, Value};
 use halfbyte_isa::ptx::{Opcode, Operand};
@@ -6,7 +6,7 @@ use halfbyte_isa::ptx::{Opcode, Operand};
 use super::opcode_of_type::word_type;
 use super::{Lowering, rules};
 use crate::ptx::operands::{Reg, Src};
-use crate::simt::{Sign, lane_bits};
+use crate::simt::{Sign, in_lanes, lane_bits};
 
 /// Maximum number of nested bitwise operations on masks that are joined.
 const MAX_JOINED: u32 = 4;
@@ -30,6 +30,35 @@ impl Lowering<'_> {
         }
         let field = [src.into(), Operand::Number(first.into()), Operand::Number(bits.into())];
         Reg::new(self.out.word(Opcode::BFE, &[word_type(sign)], &field))
+    }
+
+    /// Shifts each lane left.
+    pub(super) fn lanes_shifted_left(&mut self, ty: Type, count: u32, src: Src) -> Reg {
+        if count == 0 {
+            return rules::Context::in_register(self, src);
+        }
+        let shifted = rules::Context::shift_left(self, src, Src::Number(count));
+        let kept = in_lanes(lane_bits(ty), (ty.elem().mask() as u32) << count);
+        rules::Context::lop3(self, 0xc0, Src::Reg(shifted.word(0)), Src::Number(kept), Src::Number(0))
+    }
+
+    /// Shifts each lane right.
+    pub(super) fn lanes_shifted_right(&mut self, sign: Sign, ty: Type, count: u32, src: Src) -> Reg {
+        if count == 0 {
+            return rules::Context::in_register(self, src);
+        }
+        let shifted = rules::Context::shift_right(self, &Sign::U, src, Src::Number(count));
+        let shifted = Src::Reg(shifted.word(0));
+        let kept = Src::Number(in_lanes(lane_bits(ty), ty.elem().mask() as u32 >> count));
+        match sign {
+            Sign::U => rules::Context::lop3(self, 0xc0, shifted, kept, Src::Number(0)),
+            // Bits that the shift moves in become copies of the sign. The table 0xe2 is `b ? a : c`.
+            Sign::S => {
+                let word = rules::Context::in_register(self, src);
+                let signs = rules::Context::sign_mask(self, ty, word);
+                rules::Context::lop3(self, 0xe2, shifted, kept, Src::Reg(signs.word(0)))
+            }
+        }
     }
 
     /// Returns the type of compared lanes if both masks are computed from comparisons in the current block.

@@ -1,5 +1,6 @@
 //! Functions that the PTX rules call: extractors, which match values, and constructors, which emit instructions.
 
+mod constructors;
 mod lanes;
 mod modifiers;
 pub(crate) mod opcode_of_type;
@@ -17,6 +18,7 @@ use crate::classes::type_class;
 use crate::ptx::operands::{Index, Pred, Reg, Src};
 use crate::simt::{Sign, Video, const_inst, in_lanes, lane_bits, register_bits, thread_methods};
 use crate::trace::{compiled_rules, trace_methods};
+pub(super) use constructors::{lower, opposite, pred, src};
 use modifiers::modifier_methods;
 use opcode_of_type::*;
 
@@ -801,30 +803,11 @@ impl rules::Context for Lowering<'_> {
     }
 
     fn lanes_shl(&mut self, ty: Type, n: u32, a: Src) -> Reg {
-        if n == 0 {
-            return self.in_register(a);
-        }
-        let shifted = self.shift_left(a, Src::Number(n));
-        let kept = in_lanes(lane_bits(ty), (ty.elem().mask() as u32) << n);
-        self.lop3(0xc0, Src::Reg(shifted.word(0)), Src::Number(kept), Src::Number(0))
+        self.lanes_shifted_left(ty, n, a)
     }
 
     fn lanes_shr(&mut self, sign: &Sign, ty: Type, n: u32, a: Src) -> Reg {
-        if n == 0 {
-            return self.in_register(a);
-        }
-        let shifted = self.shift_right(&Sign::U, a, Src::Number(n));
-        let shifted = Src::Reg(shifted.word(0));
-        let kept = Src::Number(in_lanes(lane_bits(ty), ty.elem().mask() as u32 >> n));
-        match sign {
-            Sign::U => self.lop3(0xc0, shifted, kept, Src::Number(0)),
-            // Bits that the shift moves in become copies of the sign. The table 0xe2 is `b ? a : c`.
-            Sign::S => {
-                let word = self.in_register(a);
-                let signs = self.sign_mask(ty, word);
-                self.lop3(0xe2, shifted, kept, Src::Reg(signs.word(0)))
-            }
-        }
+        self.lanes_shifted_right(*sign, ty, n, a)
     }
 
     fn constant(&mut self, _: Type, inst: Inst) -> Reg {
@@ -903,24 +886,4 @@ impl rules::Context for Lowering<'_> {
     fn group_count(&mut self, axis: AxisOf) -> Reg {
         Reg::new(self.special_reg(SpecialGroup::GridSize, axis))
     }
-}
-
-/// Selects an instruction by the rules; returns `None` if no rule matches.
-pub(super) fn lower(lowering: &mut Lowering<'_>, inst: Inst) -> Option<Reg> {
-    rules::constructor_lower(lowering, inst)
-}
-
-/// Returns a value as a source operand.
-pub(super) fn src(lowering: &mut Lowering<'_>, value: Value) -> Src {
-    rules::constructor_src(lowering, value)
-}
-
-/// Returns the register of the negated half-words of a value.
-pub(super) fn opposite(lowering: &mut Lowering<'_>, value: Value) -> Reg {
-    rules::constructor_opposite_there(lowering, value)
-}
-
-/// Returns an `i1` value as a predicate.
-pub(super) fn pred(lowering: &mut Lowering<'_>, value: Value) -> Pred {
-    rules::constructor_pred(lowering, value)
 }
