@@ -335,6 +335,7 @@ impl LaunchHeap<'_> {
     }
 
     /// Returns `true` if allocated blocks lie in memory of the engine, which only the interpreter accesses.
+    #[cfg(feature = "jit")]
     pub(super) fn is_interpreted(&self) -> bool {
         matches!(self, LaunchHeap::Engine(heap) if heap.has_blocks())
     }
