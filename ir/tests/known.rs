@@ -231,9 +231,16 @@ fn known(lines: &str) -> Known {
     Known::of(&kernel, value)
 }
 
+/// Asserts the signed range of `%r` after the lines of each case.
+fn have_ranges(cases: &[(&str, RangeInclusive<i128>)]) {
+    for (lines, expected) in cases {
+        assert_eq!(known(lines).signed(), *expected, "{lines}");
+    }
+}
+
 #[test]
 fn ranges_follow_from_definitions() {
-    for (lines, expected) in [
+    have_ranges(&[
         ("%r = zext.i32 %a", 0..=255),
         ("%r = sext.i32 %a", -128..=127),
         ("%r = const.i8x4 [1, -3, 7, 200]", -56..=7),
@@ -255,17 +262,14 @@ fn ranges_follow_from_definitions() {
         ("%k = const.i32 24\n%r = shr_s.i32 %w, %k", -128..=127),
         ("%r = popcount.i32 %w", 0..=32),
         ("%k = const.i32 200\n%x = zext.i32 %a\n%r = absdiff_u.i32 %x, %k", 0..=200),
-    ] {
-        let expected: RangeInclusive<i128> = expected;
-        assert_eq!(known(lines).signed(), expected, "{lines}");
-    }
+    ]);
 }
 
 /// The range is that of the type if a result may wrap, for unsupported ops, and for definitions
 /// beyond the maximum depth.
 #[test]
 fn results_that_may_wrap_have_the_range_of_their_type() {
-    for (lines, expected) in [
+    have_ranges(&[
         ("%p = zext.i16 %a\n%r = mul.i16 %p, %p", -32768..=32767),
         ("%r = mul_wide_u.i8 %a, %a", -32768..=32767),
         ("%r = add.i8 %a, %a", -128..=127),
@@ -279,10 +283,7 @@ fn results_that_may_wrap_have_the_range_of_their_type() {
              %x = neg.i32 %u\n%y = neg.i32 %x\n%z = neg.i32 %y\n%r = neg.i32 %z",
             -(1 << 31)..=(1 << 31) - 1,
         ),
-    ] {
-        let expected: RangeInclusive<i128> = expected;
-        assert_eq!(known(lines).signed(), expected, "{lines}");
-    }
+    ]);
 }
 
 #[test]

@@ -277,7 +277,7 @@ fn tables(kernel: &Kernel, value: Value, words: &[Value], ty: Type, depth: u32) 
     }
 }
 
-/// Returns the first word with carries of which a value is a bitwise function.
+/// Returns the first [`CarryWord`] among the operands of the bitwise ops that compute a value.
 fn carry_word(kernel: &Kernel, value: Value, ty: Type) -> Option<CarryWord> {
     let mut work = SmallVec::<[Value; 16]>::from_slice(&[value]);
     let mut seen = 0;
@@ -468,7 +468,7 @@ fn saturated_sum_u(kernel: &Kernel, args: [Value; 2]) -> Option<LaneOp> {
     })
 }
 
-/// Matches `(a - b) & m`, where the mask `m` has the lanes in which `a` is at least `b`.
+/// Matches `(a - b) & m`, where the mask `m` selects the lanes with `a` at least `b`.
 fn saturated_difference_u(kernel: &Kernel, args: [Value; 2]) -> Option<LaneOp> {
     orders(args).into_iter().find_map(|(difference, by)| {
         let (ty, condition) = mask(kernel, by)?;

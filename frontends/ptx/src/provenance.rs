@@ -95,8 +95,8 @@ pub(crate) enum ParameterError {
     Outside { inst: usize },
     /// An address that derives from no parameter.
     Untraced { inst: usize },
-    /// An access whose address is a sum. It is unknown which operand of the sum is the address. Or a store of a
-    /// parameter of which it is unknown whether it is an address.
+    /// An access at a sum, either operand of which may be the address. Also a store of a parameter that may be an
+    /// address.
     Ambiguous { inst: usize, names: Vec<String> },
     /// A store to a module variable.
     Written { inst: usize, name: String },

@@ -173,7 +173,7 @@ impl Lane {
         if low > high || self.signed.0 > self.signed.1 {
             return None;
         }
-        // The bits above the highest bit in which the bounds differ are equal in all numbers between the bounds.
+        // All numbers between the bounds have the leading bits that both bounds share.
         let varying = u64::MAX.checked_shr((low ^ high).leading_zeros()).unwrap_or(0);
         self.zeros |= mask & !low & !varying;
         self.ones |= low & !varying;

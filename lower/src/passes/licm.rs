@@ -89,7 +89,7 @@ fn leaving(kernel: &Kernel, flow: &Flow, loops: &Loops) -> Option<SecondaryMap<I
     home.resize(kernel.values.len());
     let mut work = Vec::new();
     for block in flow.reverse_postorder() {
-        // Whether an instruction before the current one has an effect, and the number of loads that are hoisted.
+        // `has_effect` is set after an instruction with an effect. `loads` counts the hoisted loads.
         let (mut has_effect, mut loads) = (false, 0);
         for &param in kernel.block_params(block) {
             home[param] = block.into();

@@ -94,8 +94,7 @@ impl Function {
         Some(Function { words, table: apply(table, inputs) })
     }
 
-    /// Returns the function in which `inner` replaces a word. Returns `None` if the result depends on more than
-    /// five words.
+    /// Replaces a word of the function by `inner`. Returns `None` if the result depends on more than five words.
     fn inlined(&self, number: usize, inner: Inlined) -> Option<Function> {
         let mut words = Words::default();
         let replacement = match inner {

@@ -123,7 +123,7 @@ fn is_division(op: Op) -> bool {
     matches!(op, Op::DivS | Op::DivU | Op::RemS | Op::RemU)
 }
 
-/// Returns `true` for a division by a constant, on a target that has the high product by which it is expanded.
+/// Returns `true` for a division by a constant that the target can expand to a high product.
 fn is_product(kernel: &Kernel, legality: &Legality, inst: Inst) -> bool {
     let data = &kernel.insts[inst];
     let product = if data.ty == Type::I64 { Type::I64 } else { Type::I32 };

@@ -46,7 +46,7 @@ pub(super) struct Register {
     pub number: u8,
 }
 
-/// Memory, register or op in which a slice originates. Lanes of one word usually have equal origins.
+/// Source of a slice: memory, a register or an op. Lanes of one word usually have equal origins.
 #[derive(PartialEq)]
 enum Origin {
     Memory(Value, Option<Value>),
@@ -191,7 +191,7 @@ impl Search<'_> {
         }
         let conditions: Lanes<Truth> = ops.iter().filter_map(|op| op.condition).collect();
         if !conditions.is_empty() {
-            // One truth for all lanes is a condition as it stands.
+            // If all lanes have the same condition, the packed select uses it.
             let is_plain = is_one(&conditions) && conditions.iter().all(|truth| !truth.is_opposite);
             if !is_plain && self.compares(kernel, &conditions).is_none() {
                 return None;

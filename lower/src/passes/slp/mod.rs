@@ -108,7 +108,7 @@ fn may_assemble(kernel: &Kernel, inst: Inst) -> bool {
         Op::Shuffle | Op::Insert => data.ty.bits() == 32,
         Op::Or => data.ty == Type::I32,
         Op::Xor | Op::Add => {
-            // One part of the word is shifted to its place, or bits of it are selected.
+            // A shift moves a part of the word to its place, or a select or mask computes the part.
             let is_part = |&part: &Value| {
                 let op = kernel.def_inst(part).map(|part| kernel.insts[part].op);
                 matches!(op, Some(Op::Shl | Op::Select | Op::And | Op::Bitcast))
