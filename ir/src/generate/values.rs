@@ -9,7 +9,7 @@ use crate::{
 
 use super::Generator;
 use super::memory::MOST_SCALARS;
-use super::palette::{Drawn, GeneratedForm, OpForm};
+use super::palette::{Drawn, GeneratedForm, OpForm, Palette};
 
 /// Maximum number of attempts to find a supported op or operand.
 const DRAWS: usize = 50;
@@ -86,14 +86,19 @@ impl Generator<'_, '_> {
         let constant = is_shift && !self.one_in(3);
         let form = OpForm { op, ty, from, condition, attr: uncontracted(attr), constant };
         let types = form.operands()?;
+        // Many selection rules match an integer op only with a constant as its last operand.
+        let has_constant = constant
+            || types.len() > 1
+                && types.last().is_some_and(|ty| !ty.is_float() && !ty.is_mask() && *ty != Type::PTR)
+                && self.palette.takes(GeneratedForm::Op(OpForm::plain(Op::Const, ty)))
+                && self.one_in(6);
         if !types.iter().all(|&ty| self.has(ty)) || !self.palette.takes(GeneratedForm::Op(form)) {
             return None;
         }
         let mut args = Vec::with_capacity(types.len());
         for (number, &ty) in types.iter().enumerate() {
-            args.push(if form.constant && number + 1 == types.len() {
-                let lane = self.random.lane(ty.elem(), 0);
-                self.builder.constant(ty, &[lane])
+            args.push(if has_constant && number + 1 == types.len() {
+                self.splat(ty, is_shift)
             } else {
                 self.operand(ty)?
             });
@@ -185,8 +190,23 @@ impl Generator<'_, '_> {
         flags
     }
 
-    /// Returns a value of a type: an earlier value, with a preference for recent ones, or a new value.
+    /// Returns a value of a type: an earlier value, with a preference for recent ones, or a new
+    /// value. The lanes of some integers have a small range.
     pub(super) fn operand(&mut self, ty: Type) -> Option<Value> {
+        let value = self.unmasked(ty)?;
+        let is_integer = !ty.is_float() && !ty.is_mask() && ty != Type::PTR;
+        let takes = |palette: &mut Palette<'_>, op| palette.takes(GeneratedForm::Op(OpForm::plain(op, ty)));
+        if !is_integer || !self.one_in(16) || !takes(self.palette, Op::Const) || !takes(self.palette, Op::And) {
+            return Some(value);
+        }
+        let mask = self.low_mask(ty);
+        let mask = self.builder.constant(ty, &[mask]);
+        let masked = self.builder.value(Op::And, ty, Attr::None, &[value, mask]);
+        self.scope.push(masked);
+        Some(masked)
+    }
+
+    fn unmasked(&mut self, ty: Type) -> Option<Value> {
         let before: Vec<Value> = self.scope.iter().copied().filter(|&value| self.ty(value) == ty).collect();
         let late = self.random.below(before.len()).max(self.random.below(before.len()));
         let before = before.get(late).copied();
@@ -238,6 +258,24 @@ impl Generator<'_, '_> {
             false => (0..ty.lanes()).map(|_| self.random.lane(ty.elem(), other)).collect(),
         };
         Some(self.builder.constant(ty, &lanes))
+    }
+
+    /// Generates a constant with equal lanes: a value that simplifies many ops, or a random value.
+    fn splat(&mut self, ty: Type, is_count: bool) -> Value {
+        let bits = ty.elem().bits() as usize;
+        let lane = match (self.random.below(4), is_count) {
+            (0, true) => self.random.below(bits) as u64 & !7,
+            (1, true) => self.random.below(bits) as u64,
+            (0, false) => 0,
+            (1, false) => self.low_mask(ty),
+            _ => self.random.lane(ty.elem(), 0),
+        };
+        self.builder.constant(ty, &[lane])
+    }
+
+    /// Returns a mask of some low bits of a lane.
+    fn low_mask(&mut self, ty: Type) -> u64 {
+        ty.elem().mask() >> self.random.below(ty.elem().bits() as usize)
     }
 
     /// Generates a mask by a comparison.
