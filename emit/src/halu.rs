@@ -6,12 +6,14 @@ use std::fmt::{self, Write};
 use halfbyte_isa::halu;
 use halfbyte_isa::halu::Opcode;
 use halfbyte_isa::object::{KernelInfo, PartialAccess};
+use halfbyte_isa::row::{OperandRole, RegFile};
 use halfbyte_isel::mach::{MachBlock, MachFunc, MachInst};
 use halfbyte_isel::vcode::{BlockIndex, Machine};
 use halfbyte_isel::{AllocatedCode, Halu, HaluExtra};
 
 use crate::emitter::{Emitter, KernelCode, downcast};
 use crate::error::LayoutError;
+use crate::latch_copies::{RegisterInst, hoist_latch_copies};
 use crate::straighten::{ControlInst, lengths, straighten, turn_latches};
 
 impl Emitter for Halu {
@@ -49,6 +51,7 @@ fn layout(func: MachFunc<Halu>) -> Result<KernelCode, LayoutError> {
     let kernel = || info.signature.name().to_owned();
     let split = |MachBlock { insts, parts }: MachBlock<Halu>| (insts, parts);
     let (mut blocks, parts): (Vec<_>, Vec<_>) = blocks.into_iter().map(split).unzip();
+    hoist_latch_copies(&mut blocks);
     straighten(&mut blocks);
     turn_latches(&mut blocks);
     let lengths = lengths(&blocks);
@@ -117,5 +120,24 @@ impl ControlInst for MachInst<Halu> {
         let mut branch = *self;
         Halu::invert(&mut branch.inst);
         conditional.then_some(branch)
+    }
+}
+
+impl RegisterInst for MachInst<Halu> {
+    type Register = (RegFile, u64);
+
+    fn is_copy(&self) -> bool {
+        matches!(self.inst.opcode(), Opcode::MOV_R | Opcode::MOV_I) && self.is_unguarded()
+    }
+
+    fn is_unguarded(&self) -> bool {
+        self.inst.is_unconditional()
+    }
+
+    fn visit_registers(&self, mut each: impl FnMut(OperandRole, (RegFile, u64))) {
+        for slot in self.inst.registers() {
+            let first = self.inst.get(slot.field);
+            (first..first + u64::from(slot.span)).for_each(|number| each(slot.role, (slot.file, number)));
+        }
     }
 }

@@ -23,6 +23,7 @@ mod elf;
 mod emitter;
 mod error;
 mod halu;
+mod latch_copies;
 mod listing;
 mod ptx;
 mod stats;

@@ -21,6 +21,7 @@ use halfbyte_isel::{AllocatedCode, Ptx, PtxExtra};
 
 use crate::emitter::{Emitter, KernelCode, WORD, downcast};
 use crate::error::LayoutError;
+use crate::latch_copies::{RegisterInst, hoist_latch_copies};
 use crate::straighten::{ControlInst, lengths, straighten};
 
 /// Size in bytes of the largest scalar type that a PTX parameter can have.
@@ -62,6 +63,7 @@ fn layout(func: MachFunc<Ptx>) -> Result<KernelCode, LayoutError> {
     let PtxExtra { sm, max_items, along_x, block, types, .. } = extra;
     let split = |MachBlock { insts, parts }: MachBlock<Ptx>| (insts, parts);
     let (mut blocks, of_blocks): (Vec<_>, Vec<_>) = blocks.into_iter().map(split).unzip();
+    hoist_latch_copies(&mut blocks);
     straighten(&mut blocks);
     guard_strong_accesses(&mut blocks);
     let lengths = lengths(&blocks);
@@ -285,6 +287,23 @@ impl ControlInst for MachInst<Ptx> {
         let mut branch = self.clone();
         Ptx::invert(&mut branch.inst);
         conditional.then_some(branch)
+    }
+}
+
+impl RegisterInst for MachInst<Ptx> {
+    type Register = Reg;
+
+    fn is_copy(&self) -> bool {
+        let is_source = |operand: &Operand| matches!(operand, Operand::Register(_) | Operand::Number(_));
+        self.inst.opcode == Opcode::MOV && self.is_unguarded() && self.inst.operands.iter().all(is_source)
+    }
+
+    fn is_unguarded(&self) -> bool {
+        self.inst.guard.is_none()
+    }
+
+    fn visit_registers(&self, each: impl FnMut(OperandRole, Reg)) {
+        self.inst.visit_registers(each);
     }
 }
 
