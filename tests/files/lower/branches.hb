@@ -55,7 +55,8 @@ kernel @least(%x: in i32, %n: i32, %y: out i32) {
 ;= ^entry:
 ;=   %i = item_id
 ;=   %v = load %x[%i]
-;=   %r = min_s.i32 %v, %n
+;=   %0 = icmp.lt_s.i32 %v, %n
+;=   %r = select.i32 %0, %v, %n
 ;=   store %r, %y[%i]
 ;=   ret
 ;= }

@@ -154,36 +154,6 @@ kernel @narrow_products(%a_in: in i8, %b_in: in i8, %a2_in: in i16, %b2_in: in i
 }
 ; rule: narrow_mul_wide_s, narrow_mul_wide_u
 
-kernel @extremes_s(%a_in: in i32, %b_in: in i32, %out1: out i32, %out2: out i32) {
-^entry:
-  %i = item_id
-  %a = load %a_in[%i]            ; check: LDG {{.*}} rd=[[A:v[0-9]+]]
-  %b = load %b_in[%i]            ; check: LDG {{.*}} rd=[[B:v[0-9]+]]
-  %min_s = min_s.i32 %a, %b      ; check: ISETP.LT.S32.AND{{.*}} ra=[[A]], r32=[[B]]
-                                 ; next: SEL{{.*}} ra=[[A]], r32=[[B]]
-  %max_s = max_s.i32 %a, %b      ; check: ISETP.GT.S32.AND{{.*}} ra=[[A]], r32=[[B]]
-                                 ; next: SEL{{.*}} ra=[[A]], r32=[[B]]
-  store %min_s, %out1[%i]
-  store %max_s, %out2[%i]
-  ret
-}
-; rule: int_min_s, int_max_s
-
-kernel @extremes_u(%a_in: in i32, %b_in: in i32, %out1: out i32, %out2: out i32) {
-^entry:
-  %i = item_id
-  %a = load %a_in[%i]            ; check: LDG {{.*}} rd=[[A:v[0-9]+]]
-  %b = load %b_in[%i]            ; check: LDG {{.*}} rd=[[B:v[0-9]+]]
-  %min_u = min_u.i32 %a, %b      ; check: ISETP.LT.U32.AND{{.*}} ra=[[A]], r32=[[B]]
-                                 ; next: SEL{{.*}} ra=[[A]], r32=[[B]]
-  %max_u = max_u.i32 %a, %b      ; check: ISETP.GT.U32.AND{{.*}} ra=[[A]], r32=[[B]]
-                                 ; next: SEL{{.*}} ra=[[A]], r32=[[B]]
-  store %min_u, %out1[%i]
-  store %max_u, %out2[%i]
-  ret
-}
-; rule: int_min_u, int_max_u
-
 ; Counts are modulo 32 in the instruction as in the language.
 kernel @shifts(%a_in: in i32, %b_in: in i32, %out1: out i32, %out2: out i32, %out3: out i32) {
 ^entry:
