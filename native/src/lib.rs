@@ -20,3 +20,5 @@ mod meet;
 pub mod ptx;
 pub mod rows;
 pub mod threads;
+#[cfg(feature = "jit")]
+mod x86;

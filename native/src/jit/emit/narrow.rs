@@ -7,7 +7,8 @@ use super::wide::{Vectorizer, Wide};
 use super::*;
 use crate::jit::vector::elements::Strided;
 use crate::jit::vector::video::LaneOp;
-use crate::jit::wide::{self, Opcode, Shift, Step};
+use crate::jit::wide::{self, Shift, Step, lane_row};
+use crate::x86::vector::{VPAND, VPMULLW, VPOR, VPXOR};
 use cranelift_codegen::ir::types::I16X8;
 
 /// The most that a lane holds.
@@ -69,7 +70,7 @@ impl Vectorizer<'_> {
             let place = self.wide_home(&mut wide, Home::Stored(number), 0)?;
             if place.item == wide::Width::B8 && self.dataflow().node(word).bits > 0xFF {
                 let byte = wide.constant(0x00FF_00FF);
-                value = wide.code.binary(Opcode::AND, value, byte);
+                value = wide.code.binary(&VPAND, value, byte);
             }
             wide.code.store(place, value);
         }
@@ -95,11 +96,11 @@ impl Vectorizer<'_> {
             }
             (_, &[x, y]) => {
                 let opcode = match op {
-                    Op::Add => Opcode::of_lanes(LaneOp::Add, wide::Width::B16)?,
-                    Op::And => Opcode::AND,
-                    Op::Or => Opcode::OR,
-                    Op::Xor => Opcode::XOR,
-                    Op::Mul => Opcode::MUL_16,
+                    Op::Add => lane_row(LaneOp::Add, wide::Width::B16)?,
+                    Op::And => &VPAND,
+                    Op::Or => &VPOR,
+                    Op::Xor => &VPXOR,
+                    Op::Mul => &VPMULLW,
                     _ => return None,
                 };
                 let (x, y) = (self.sixteen(wide, x)?, self.sixteen(wide, y)?);

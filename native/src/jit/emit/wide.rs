@@ -4,7 +4,8 @@ use super::*;
 use crate::clif::{FunctionId, NativeBuilder, NativeCode, NativeError};
 use crate::jit::split;
 use crate::jit::vector::video::{LaneOp, of_words};
-use crate::jit::wide::{self, HalfStep, Loop, Opcode, Place, Predicate, Shift, Step, Table};
+use crate::jit::wide::{self, HalfStep, Loop, Place, Predicate, Shift, Step, Table, lane_row};
+use crate::x86::vector::*;
 use halfbyte_isa::half::{NAN, NAN_F32};
 use halfbyte_isa::halu::domain::HalfKind;
 
@@ -199,7 +200,7 @@ impl<'a> Vectorizer<'a> {
             };
             if self.dataflow().node(id).bits & !most != 0 {
                 let most = wide.constant(most);
-                value = wide.code.binary(Opcode::AND, value, most);
+                value = wide.code.binary(&VPAND, value, most);
             }
             wide.code.store(place, value);
         }
@@ -225,7 +226,7 @@ impl<'a> Vectorizer<'a> {
                     true => wide.code.shift(Shift::Left, numbers, by.ilog2()),
                     false => {
                         let by = wide.constant(by);
-                        wide.code.binary(Opcode::MUL, numbers, by)
+                        wide.code.binary(&VPMULLD, numbers, by)
                     }
                 };
                 wide.code.lanes(LaneOp::Add, wide::Width::B32, first, grown)?
@@ -317,9 +318,9 @@ impl<'a> Vectorizer<'a> {
             (Op::FAdd | Op::FMul | Op::FDiv, &[x, y]) => {
                 let (x, y) = (self.wide_float(wide, x)?, self.wide_float(wide, y)?);
                 let opcode = match op {
-                    Op::FAdd => Opcode::FLOAT_ADD,
-                    Op::FMul => Opcode::FLOAT_MUL,
-                    _ => Opcode::FLOAT_DIV,
+                    Op::FAdd => &VADDPS,
+                    Op::FMul => &VMULPS,
+                    _ => &VDIVPS,
                 };
                 wide.code.binary(opcode, x, y)
             }
@@ -329,7 +330,7 @@ impl<'a> Vectorizer<'a> {
             }
             (Op::Xor | Op::And, &[x, bits]) if is_of_sign(self.dataflow(), op, bits) => {
                 let (x, bits) = (self.wide_float(wide, x)?, self.wide_value(wide, bits)?);
-                wide.code.binary(if op == Op::Xor { Opcode::XOR } else { Opcode::AND }, x, bits)
+                wide.code.binary(if op == Op::Xor { &VPXOR } else { &VPAND }, x, bits)
             }
             (Op::FSqrt, &[x]) => {
                 let x = self.wide_float(wide, x)?;
@@ -352,9 +353,9 @@ impl<'a> Vectorizer<'a> {
             return wide.code.lanes(lanes, width, a, b);
         }
         let shift = match op {
-            Op::Shl => Some((Shift::Left, Opcode::SHL)),
-            Op::Shr => Some((Shift::Right, Opcode::SHR)),
-            Op::Sar => Some((Shift::Arithmetic, Opcode::SAR)),
+            Op::Shl => Some((Shift::Left, &VPSLLVD)),
+            Op::Shr => Some((Shift::Right, &VPSRLVD)),
+            Op::Sar => Some((Shift::Arithmetic, &VPSRAVD)),
             _ => None,
         };
         if let Some((shift, by_word)) = shift {
@@ -365,7 +366,7 @@ impl<'a> Vectorizer<'a> {
             }
             // It is the same for all items, and counts modulo 32.
             let (count, last) = (arg(wide, 1)?, wide.constant(31));
-            let count = wide.code.binary(Opcode::AND, count, last);
+            let count = wide.code.binary(&VPAND, count, last);
             return Some(wide.code.binary(by_word, from, count));
         }
         if let Op::Select | Op::Choose = op {
@@ -395,16 +396,16 @@ impl<'a> Vectorizer<'a> {
             let number = arg(wide, 0)?;
             return Some(wide.code.float(number));
         }
-        let words = |op| Opcode::of_lanes(op, wide::Width::B32);
+        let words = |op| lane_row(op, wide::Width::B32);
         let (opcode, is_swapped) = match op {
-            Op::And | Op::Both => (Opcode::AND, false),
-            Op::Or | Op::Either => (Opcode::OR, false),
-            Op::Xor | Op::Differ => (Opcode::XOR, false),
+            Op::And | Op::Both => (&VPAND, false),
+            Op::Or | Op::Either => (&VPOR, false),
+            Op::Xor | Op::Differ => (&VPXOR, false),
             Op::Add => (words(LaneOp::Add)?, false),
             Op::Sub => (words(LaneOp::Sub)?, false),
-            Op::Mul => (Opcode::MUL, false),
-            Op::Equal => (Opcode::EQUAL, false),
-            Op::Less(true) => (Opcode::GREATER, true),
+            Op::Mul => (&VPMULLD, false),
+            Op::Equal => (&VPCMPEQD, false),
+            Op::Less(true) => (&VPCMPGTD, true),
             _ => return None,
         };
         let (a, b) = (arg(wide, 0)?, arg(wide, 1)?);

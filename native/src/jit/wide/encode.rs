@@ -1,4 +1,4 @@
-//! The code of a loop: registers, and instructions with VEX prefixes.
+//! The code of a loop, and its registers.
 
 use halfbyte_isa::half::Compare;
 use smallvec::SmallVec;
@@ -6,14 +6,16 @@ use smallvec::SmallVec;
 use super::{HELD_WORDS, Loop, MOST_ROWS, Place, Shift, Step, Vector, Width};
 use crate::jit::context::CHUNK;
 use crate::jit::vector::video::LaneOp;
+use crate::x86::register::{R8, R9, R10, R11, R12, R13, R14, R15, RAX, RBX, RCX, RDI, RDX, RSI};
+use crate::x86::vector::*;
+use crate::x86::{Alu, Assembler, Condition, Memory, Operand, Row, Size, VectorWidth};
 
 /// Bytes of a vector.
 const VECTOR: u8 = 32;
 
-const RDI: u8 = 7;
 /// What holds the addresses of rows; those that a function has to leave as they are last.
-const POINTERS: [u8; MOST_ROWS] = [1, 2, 8, 9, 10, 11, 3, 12, 13, 14, 15];
-const KEPT: [u8; 5] = [3, 12, 13, 14, 15];
+const POINTERS: [u8; MOST_ROWS] = [RCX, RDX, R8, R9, R10, R11, RBX, R12, R13, R14, R15];
+const KEPT: [u8; 5] = [RBX, R12, R13, R14, R15];
 /// Registers of vectors.
 const VECTORS: u8 = 16;
 
@@ -44,91 +46,42 @@ impl Table {
     }
 }
 
-/// The maps of opcodes.
-pub(in crate::jit) const MAP_0F: u8 = 1;
-pub(in crate::jit) const MAP_0F38: u8 = 2;
-pub(in crate::jit) const MAP_0F3A: u8 = 3;
-/// With the map of an opcode on elements of 64 bits.
-const WIDE: u8 = 1 << 7;
-/// Prefixes as VEX has them.
-pub(in crate::jit) const NO_PREFIX: u8 = 0;
-pub(in crate::jit) const PREFIX_66: u8 = 1;
-pub(in crate::jit) const PREFIX_F3: u8 = 2;
-pub(in crate::jit) const PREFIX_F2: u8 = 3;
-
-/// An instruction on two vectors, of which the second may be in memory.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::jit) struct Opcode {
-    pub map: u8,
-    pub prefix: u8,
-    pub byte: u8,
-}
-
-impl Opcode {
-    pub const AND: Opcode = Opcode::of_0f(0xDB);
-    pub const OR: Opcode = Opcode::of_0f(0xEB);
-    pub const XOR: Opcode = Opcode::of_0f(0xEF);
-    /// Words shifted by words below 32.
-    pub const SHL: Opcode = Opcode { map: MAP_0F38, prefix: PREFIX_66, byte: 0x47 };
-    pub const SHR: Opcode = Opcode { map: MAP_0F38, prefix: PREFIX_66, byte: 0x45 };
-    pub const SAR: Opcode = Opcode { map: MAP_0F38, prefix: PREFIX_66, byte: 0x46 };
-    /// The low halves of products of lanes of 16 bits.
-    pub const MUL_16: Opcode = Opcode::of_0f(0xD5);
-    /// The low halves of products of words.
-    pub const MUL: Opcode = Opcode { map: MAP_0F38, prefix: PREFIX_66, byte: 0x40 };
-    /// Of words, all ones where it holds.
-    pub const EQUAL: Opcode = Opcode::of_0f(0x76);
-    /// The greater of two unsigned words.
-    pub const MAX_UNSIGNED: Opcode = Opcode { map: MAP_0F38, prefix: PREFIX_66, byte: 0x3F };
-    /// The first of two signed words is greater.
-    pub const GREATER: Opcode = Opcode::of_0f(0x66);
-    /// Of floats.
-    pub const FLOAT_ADD: Opcode = Opcode { map: MAP_0F, prefix: NO_PREFIX, byte: 0x58 };
-    pub const FLOAT_MUL: Opcode = Opcode { map: MAP_0F, prefix: NO_PREFIX, byte: 0x59 };
-    pub const FLOAT_DIV: Opcode = Opcode { map: MAP_0F, prefix: NO_PREFIX, byte: 0x5E };
-
-    const fn of_0f(byte: u8) -> Opcode {
-        Opcode { map: MAP_0F, prefix: PREFIX_66, byte }
-    }
-
-    /// That of an operation on lanes, if it is one instruction.
-    pub fn of_lanes(op: LaneOp, width: Width) -> Option<Opcode> {
-        use Width::{B8, B16, B32};
-        let (map, byte) = match (op, width) {
-            (LaneOp::Add, B8) => (MAP_0F, 0xFC),
-            (LaneOp::Add, B16) => (MAP_0F, 0xFD),
-            (LaneOp::Add, B32) => (MAP_0F, 0xFE),
-            (LaneOp::Sub, B8) => (MAP_0F, 0xF8),
-            (LaneOp::Sub, B16) => (MAP_0F, 0xF9),
-            (LaneOp::Sub, B32) => (MAP_0F, 0xFA),
-            (LaneOp::AddSat { signed: true }, B8) => (MAP_0F, 0xEC),
-            (LaneOp::AddSat { signed: true }, B16) => (MAP_0F, 0xED),
-            (LaneOp::AddSat { signed: false }, B8) => (MAP_0F, 0xDC),
-            (LaneOp::AddSat { signed: false }, B16) => (MAP_0F, 0xDD),
-            (LaneOp::SubSat { signed: true }, B8) => (MAP_0F, 0xE8),
-            (LaneOp::SubSat { signed: true }, B16) => (MAP_0F, 0xE9),
-            (LaneOp::SubSat { signed: false }, B8) => (MAP_0F, 0xD8),
-            (LaneOp::SubSat { signed: false }, B16) => (MAP_0F, 0xD9),
-            (LaneOp::Min { signed: true }, B8) => (MAP_0F38, 0x38),
-            (LaneOp::Min { signed: true }, B16) => (MAP_0F, 0xEA),
-            (LaneOp::Min { signed: true }, B32) => (MAP_0F38, 0x39),
-            (LaneOp::Min { signed: false }, B8) => (MAP_0F, 0xDA),
-            (LaneOp::Min { signed: false }, B16) => (MAP_0F38, 0x3A),
-            (LaneOp::Min { signed: false }, B32) => (MAP_0F38, 0x3B),
-            (LaneOp::Max { signed: true }, B8) => (MAP_0F38, 0x3C),
-            (LaneOp::Max { signed: true }, B16) => (MAP_0F, 0xEE),
-            (LaneOp::Max { signed: true }, B32) => (MAP_0F38, 0x3D),
-            (LaneOp::Max { signed: false }, B8) => (MAP_0F, 0xDE),
-            (LaneOp::Max { signed: false }, B16) => (MAP_0F38, 0x3E),
-            (LaneOp::Max { signed: false }, B32) => (MAP_0F38, 0x3F),
-            (LaneOp::Average, B8) => (MAP_0F, 0xE0),
-            (LaneOp::Average, B16) => (MAP_0F, 0xE3),
-            (LaneOp::AddSat { .. } | LaneOp::SubSat { .. } | LaneOp::Average, B32) | (LaneOp::AbsDiff { .. }, _) => {
-                return None;
-            }
-        };
-        Some(Opcode { map, prefix: PREFIX_66, byte })
-    }
+/// Returns the instruction that computes an operation on lanes, if there is one.
+pub(in crate::jit) fn lane_row(op: LaneOp, width: Width) -> Option<&'static Row> {
+    use Width::{B8, B16, B32};
+    Some(match (op, width) {
+        (LaneOp::Add, B8) => &VPADDB,
+        (LaneOp::Add, B16) => &VPADDW,
+        (LaneOp::Add, B32) => &VPADDD,
+        (LaneOp::Sub, B8) => &VPSUBB,
+        (LaneOp::Sub, B16) => &VPSUBW,
+        (LaneOp::Sub, B32) => &VPSUBD,
+        (LaneOp::AddSat { signed: true }, B8) => &VPADDSB,
+        (LaneOp::AddSat { signed: true }, B16) => &VPADDSW,
+        (LaneOp::AddSat { signed: false }, B8) => &VPADDUSB,
+        (LaneOp::AddSat { signed: false }, B16) => &VPADDUSW,
+        (LaneOp::SubSat { signed: true }, B8) => &VPSUBSB,
+        (LaneOp::SubSat { signed: true }, B16) => &VPSUBSW,
+        (LaneOp::SubSat { signed: false }, B8) => &VPSUBUSB,
+        (LaneOp::SubSat { signed: false }, B16) => &VPSUBUSW,
+        (LaneOp::Min { signed: true }, B8) => &VPMINSB,
+        (LaneOp::Min { signed: true }, B16) => &VPMINSW,
+        (LaneOp::Min { signed: true }, B32) => &VPMINSD,
+        (LaneOp::Min { signed: false }, B8) => &VPMINUB,
+        (LaneOp::Min { signed: false }, B16) => &VPMINUW,
+        (LaneOp::Min { signed: false }, B32) => &VPMINUD,
+        (LaneOp::Max { signed: true }, B8) => &VPMAXSB,
+        (LaneOp::Max { signed: true }, B16) => &VPMAXSW,
+        (LaneOp::Max { signed: true }, B32) => &VPMAXSD,
+        (LaneOp::Max { signed: false }, B8) => &VPMAXUB,
+        (LaneOp::Max { signed: false }, B16) => &VPMAXUW,
+        (LaneOp::Max { signed: false }, B32) => &VPMAXUD,
+        (LaneOp::Average, B8) => &VPAVGB,
+        (LaneOp::Average, B16) => &VPAVGW,
+        (LaneOp::AddSat { .. } | LaneOp::SubSat { .. } | LaneOp::Average, B32) | (LaneOp::AbsDiff { .. }, _) => {
+            return None;
+        }
+    })
 }
 
 /// A compare of floats, by the number that `vcmpps` has for it; all are quiet.
@@ -151,198 +104,118 @@ impl Predicate {
     }
 }
 
-/// The last operand of an instruction.
+/// Location of a vector or a word in memory.
 #[derive(Clone, Copy)]
-enum Operand {
-    Register(u8),
-    /// In a row, so many items after where the iteration is.
+enum Location {
+    /// Row, a number of items after the position of the iteration.
     Row(Place, u8),
-    /// In what a row is in, wherever the iteration is.
+    /// Start of a row. It does not depend on the iteration.
     Fixed(Place),
-    /// In the table.
+    /// Offset in the table.
     Table(i32),
-    /// In the constant pool after the code.
-    Pool(Pooled),
-}
-
-/// What is in the constant pool.
-#[derive(Clone, Copy)]
-enum Pooled {
+    /// Constant word.
     Constant(u32),
-    /// The numbers of the items of a chunk, of which a vector's are so many items on.
+    /// Numbers of the items of a vector, from the given number on.
     Numbers(u8),
-}
-
-/// The length of vectors.
-#[derive(Clone, Copy)]
-enum Length {
-    L128,
-    L256,
 }
 
 #[derive(Default)]
 pub(super) struct Code {
-    bytes: Vec<u8>,
-    /// Where code has to know where something in the pool is.
-    pooled: Vec<(usize, Pooled)>,
+    pub(super) assembler: Assembler,
 }
 
 impl Code {
-    pub(super) fn put(&mut self, bytes: &[u8]) {
-        self.bytes.extend_from_slice(bytes);
-    }
-
-    /// An instruction on vectors of 256 bits, but for an immediate.
-    fn vex(&mut self, opcode: (u8, u8, u8), result: u8, second: u8, last: Operand) {
-        self.vex_of(Length::L256, opcode, result, second, last);
-    }
-
-    fn vex_of(&mut self, length: Length, (map, prefix, byte): (u8, u8, u8), result: u8, second: u8, last: Operand) {
-        let base = match last {
-            Operand::Register(register) => register,
-            Operand::Row(place, _) | Operand::Fixed(place) => pointer(place.row),
-            Operand::Table(_) | Operand::Pool(_) => RDI,
-        };
-        // Bits of registers are inverted here; the index, which is `rax`, has none.
-        let high = |register: u8| (!register >> 3 & 1) << 7;
-        let length = match length {
-            Length::L128 => 0,
-            Length::L256 => 1,
-        };
-        // Opcodes with this bit are of quadwords.
-        let (is_wide, map) = (map & WIDE, map & !WIDE);
-        let fields = is_wide | (!second & 0xF) << 3 | length << 2 | prefix;
-        self.put(&[0xC4, high(result) | 1 << 6 | high(base) >> 2 | map, fields, byte]);
-        let fields = (result & 7) << 3;
-        match last {
-            Operand::Register(register) => self.put(&[0b11 << 6 | fields | register & 7]),
-            // A base, an index and a number.
-            Operand::Row(place, after) => {
-                self.put(&[0b10 << 6 | fields | 0b100, place.item.log2() << 6 | base & 7]);
-                self.put(&(place.at + i32::from(after) * i32::from(place.item.bytes())).to_le_bytes());
-            }
-            Operand::Table(at) => {
-                self.put(&[0b10 << 6 | fields | RDI]);
-                self.put(&at.to_le_bytes());
-            }
-            Operand::Fixed(place) => {
-                // A base with this number needs the byte that has an index, here none.
-                match base & 7 {
-                    0b100 => self.put(&[0b10 << 6 | fields | 0b100, 0b100 << 3 | 0b100]),
-                    base => self.put(&[0b10 << 6 | fields | base]),
-                }
-                self.put(&place.at.to_le_bytes());
-            }
-            // It is counted from the end of the instruction.
-            Operand::Pool(of) => {
-                self.put(&[fields | 0b101]);
-                self.pooled.push((self.bytes.len(), of));
-                self.put(&[0; 4]);
+    fn location(&mut self, location: Location) -> Operand {
+        match location {
+            Location::Row(place, after) => Operand::Memory(Memory {
+                base: pointer(place.row),
+                index: Some((RAX, place.item.log2())),
+                displacement: place.at + i32::from(after) * i32::from(place.item.bytes()),
+            }),
+            Location::Fixed(place) => Operand::Memory(Memory::at(pointer(place.row), place.at)),
+            Location::Table(at) => Operand::Memory(Memory::at(RDI, at)),
+            Location::Constant(word) => Operand::Constant(self.assembler.constant(&[word])),
+            Location::Numbers(first) => {
+                let numbers: [u32; 8] = std::array::from_fn(|lane| u32::from(first) + lane as u32);
+                Operand::Constant(self.assembler.constant(&numbers))
             }
         }
     }
 
-    /// Appends what is in the pool to the code, and tells it where that is.
-    fn link(&mut self) -> Option<()> {
-        let pooled = std::mem::take(&mut self.pooled);
-        let start = self.bytes.len();
-        let has_numbers = pooled.iter().any(|(_, of)| matches!(of, Pooled::Numbers(_)));
-        if has_numbers {
-            self.bytes.extend((0..CHUNK).flat_map(u32::to_le_bytes));
-        }
-        let mut constants: Vec<(u32, usize)> = Vec::new();
-        for (at, of) in pooled {
-            let to = match of {
-                Pooled::Numbers(after) => start + 4 * usize::from(after),
-                Pooled::Constant(word) => match constants.iter().find(|(other, _)| *other == word) {
-                    Some(&(_, to)) => to,
-                    None => {
-                        constants.push((word, self.bytes.len()));
-                        self.put(&word.to_le_bytes());
-                        self.bytes.len() - 4
-                    }
-                },
-            };
-            let far = i32::try_from(to - at - 4).ok()?;
-            self.bytes.get_mut(at..at + 4)?.copy_from_slice(&far.to_le_bytes());
-        }
-        Some(())
+    /// Appends an instruction on vectors of 256 bits.
+    fn binary(&mut self, row: &'static Row, result: u8, second: u8, last: Operand) {
+        self.assembler.vector(VectorInst::new(row, VectorWidth::B256, [result, second], last));
     }
 
-    fn load(&mut self, register: u8, from: Operand) {
-        // vmovdqu
-        self.vex((MAP_0F, PREFIX_F3, 0x6F), register, 0, from);
+    fn unary(&mut self, row: &'static Row, result: u8, last: Operand) {
+        self.assembler.vector(VectorInst::new(row, VectorWidth::B256, [result, 0], last));
+    }
+
+    fn load(&mut self, register: u8, from: Location) {
+        let from = self.location(from);
+        self.unary(&VMOVDQU_LOAD, register, from);
     }
 
     /// Loads lanes from a row.
     fn load_row(&mut self, register: u8, lane: Width, (place, signed): (Place, bool), after: u8) {
         use Width::{B8, B16, B32};
-        // vpmovzx, of which vpmovsx has other opcodes
-        let byte = match (place.item, lane) {
-            (B8, B16) => 0x30,
-            (B8, B32) => 0x31,
-            (B16, B32) => 0x33,
-            _ => return self.load(register, Operand::Row(place, after)),
+        let row = match (place.item, lane, signed) {
+            (B8, B16, false) => &VPMOVZXBW,
+            (B8, B16, true) => &VPMOVSXBW,
+            (B8, B32, false) => &VPMOVZXBD,
+            (B8, B32, true) => &VPMOVSXBD,
+            (B16, B32, false) => &VPMOVZXWD,
+            (B16, B32, true) => &VPMOVSXWD,
+            _ => &VMOVDQU_LOAD,
         };
-        let byte = if signed { byte - 0x10 } else { byte };
-        self.vex((MAP_0F38, PREFIX_66, byte), register, 0, Operand::Row(place, after));
+        let from = self.location(Location::Row(place, after));
+        self.unary(row, register, from);
     }
 
-    fn store(&mut self, register: u8, to: Operand) {
-        // vmovdqu
-        self.vex((MAP_0F, PREFIX_F3, 0x7F), register, 0, to);
+    fn store(&mut self, register: u8, to: Location) {
+        let to = self.location(to);
+        self.unary(&VMOVDQU_STORE, register, to);
     }
 
     /// Stores what lanes hold to a row, where it is the register's first bytes.
     fn store_row(&mut self, register: u8, lane: Width, place: Place, after: u8) {
-        let to = Operand::Row(place, after);
-        match lane.log2() - place.item.log2() {
-            0 => self.store(register, to),
-            1 => self.vex_of(Length::L128, (MAP_0F, PREFIX_F3, 0x7F), register, 0, to),
-            // vmovq
-            _ => self.vex_of(Length::L128, (MAP_0F, PREFIX_66, 0xD6), register, 0, to),
-        }
+        let to = self.location(Location::Row(place, after));
+        let (row, width) = match lane.log2() - place.item.log2() {
+            0 => (&VMOVDQU_STORE, VectorWidth::B256),
+            1 => (&VMOVDQU_STORE, VectorWidth::B128),
+            _ => (&VMOVQ_STORE, VectorWidth::B128),
+        };
+        self.assembler.vector(VectorInst::new(row, width, [register, 0], to));
     }
 
     /// Makes items of lanes that are no greater, side by side.
     fn narrow(&mut self, result: u8, from: u8, lane: Width, item: Width) {
         let mut from = from;
         if lane == Width::B32 {
-            // vpackusdw
-            self.vex((MAP_0F38, PREFIX_66, 0x2B), result, from, Operand::Register(from));
+            self.binary(&VPACKUSDW, result, from, Operand::Register(from));
             from = result;
         }
         if item == Width::B8 {
-            // vpackuswb
-            self.vex((MAP_0F, PREFIX_66, 0x67), result, from, Operand::Register(from));
+            self.binary(&VPACKUSWB, result, from, Operand::Register(from));
         }
-        // Each half of the register was packed by itself. vpermq
-        self.vex((MAP_0F3A | WIDE, PREFIX_66, 0x00), result, 0, Operand::Register(result));
-        self.put(&[0b10_00]);
+        // Each half of the register was packed by itself.
+        let low = |row| {
+            VectorInst::new(row, VectorWidth::B256, [result, 0], Operand::Register(result)).with_immediate(0b10_00)
+        };
+        self.assembler.vector(low(&VPERMQ));
         if (lane, item) == (Width::B32, Width::B8) {
-            // vpshufd
-            self.vex((MAP_0F, PREFIX_66, 0x70), result, 0, Operand::Register(result));
-            self.put(&[0b10_00]);
+            self.assembler.vector(low(&VPSHUFD));
         }
     }
 
     /// Loads a word for all lanes.
-    fn word(&mut self, register: u8, from: Operand) {
-        // vpbroadcastd
-        self.vex((MAP_0F38, PREFIX_66, 0x58), register, 0, from);
+    fn word(&mut self, register: u8, from: Location) {
+        let from = self.location(from);
+        self.unary(&VPBROADCASTD, register, from);
     }
 
     fn ones(&mut self, register: u8) {
-        // vpcmpeqd
-        self.vex((MAP_0F, PREFIX_66, 0x76), register, register, Operand::Register(register));
-    }
-
-    /// push or pop, by its opcode, of those of the registers for addresses that the caller keeps.
-    fn keep(&mut self, opcode: u8, register: u8) {
-        if register >= 8 {
-            self.put(&[0x41]);
-        }
-        self.put(&[opcode | register & 7]);
+        self.binary(&VPCMPEQD, register, register, Operand::Register(register));
     }
 }
 
@@ -452,7 +325,7 @@ impl<'a> Registers<'a> {
             let slot = self.spills;
             self.spills = slot.checked_add(1)?;
             *self.spilled.get_mut(other.0 as usize)? = Some(slot);
-            code.store(register, Operand::Table(self.of.table().spill(slot)));
+            code.store(register, Location::Table(self.of.table().spill(slot)));
         }
         self.free(other);
         self.hold(value, register);
@@ -468,7 +341,7 @@ impl<'a> Registers<'a> {
         let register = self.take(value, at.wrapping_sub(1), kept, code)?;
         let table = self.of.table();
         match (self.spilled.get(value.0 as usize).copied().flatten(), self.step(value)?) {
-            (Some(slot), _) => code.load(register, Operand::Table(table.spill(slot))),
+            (Some(slot), _) => code.load(register, Location::Table(table.spill(slot))),
             (None, &Vector::Row(place, signed)) => code.load_row(register, self.of.lane, (place, signed), after),
             (None, Vector::Ones) => code.ones(register),
             (None, step) => code.word(register, self.of.place_of_word(step)?),
@@ -502,17 +375,17 @@ impl<'a> Registers<'a> {
 
 impl Loop {
     /// Where a word is that is the same for all items.
-    fn place_of_word(&self, step: &Vector) -> Option<Operand> {
+    fn place_of_word(&self, step: &Vector) -> Option<Location> {
         Some(match *step {
-            Vector::Word(word) => Operand::Table(self.table().word(word)),
-            Vector::Same(place) => Operand::Fixed(place),
-            Vector::Constant(word) => Operand::Pool(Pooled::Constant(word)),
+            Vector::Word(word) => Location::Table(self.table().word(word)),
+            Vector::Same(place) => Location::Fixed(place),
+            Vector::Constant(word) => Location::Constant(word),
             _ => return None,
         })
     }
 
     /// The words that registers hold all the time.
-    fn held_words(&self) -> Vec<(Step, Operand)> {
+    fn held_words(&self) -> Vec<(Step, Location)> {
         let words = (0..).zip(&self.steps).filter_map(|(value, step)| Some((Step(value), self.place_of_word(step)?)));
         let words: Vec<_> = words.take(HELD_WORDS + 1).collect();
         if words.len() <= HELD_WORDS { words } else { Vec::new() }
@@ -526,39 +399,36 @@ pub(super) fn encode(of: &Loop) -> Option<(Vec<u8>, u32)> {
     let table = of.table();
     let pointers = POINTERS.get(..usize::from(of.rows))?;
     let kept = pointers.iter().filter(|register| KEPT.contains(register));
-    kept.clone().for_each(|&register| code.keep(0x50, register));
-    // Items are counted: mov rax, rsi; shr rax, 2; mov rsi, rdx; shr rsi, 2
-    code.put(&[0x48, 0x89, 0xF0, 0x48, 0xC1, 0xE8, 2, 0x48, 0x89, 0xD6, 0x48, 0xC1, 0xEE, 2]);
+    kept.clone().for_each(|&register| code.assembler.push(register));
+    // Items are counted.
+    for (count, bytes) in [(RAX, RSI), (RSI, RDX)] {
+        code.assembler.load(Size::Qword, count, Operand::Register(bytes));
+        code.assembler.shift_right(count, 2);
+    }
     for (row, &register) in (0..).zip(pointers) {
-        // mov
-        code.put(&[0x48 | register >> 3 << 2, 0x8B, 0b10 << 6 | (register & 7) << 3 | RDI]);
-        code.put(&table.row(row).to_le_bytes());
+        code.assembler.load(Size::Qword, register, Operand::Memory(Memory::at(RDI, table.row(row))));
     }
     for (value, place) in of.held_words() {
         let register = registers.take(value, 0, &[], &mut code)?;
         code.word(register, place);
         registers.words.push(value);
     }
-    let start = code.bytes.len();
+    let start = code.assembler.label();
+    code.assembler.bind(start);
     let items = VECTOR / of.lane.bytes();
     let vectors = if of.steps.len() > MOST_TWICE { 1 } else { CHUNK as u8 / items };
     for k in 0..vectors {
         iteration(of, &mut code, &mut registers, k * items)?;
     }
-    // add rax, the items of an iteration; cmp rax, rsi
-    code.put(&[0x48, 0x83, 0xC0, vectors * items, 0x48, 0x39, 0xF0]);
-    // jb start, from the instruction's end
-    let back = i32::try_from(start).ok()? - i32::try_from(code.bytes.len() + 6).ok()?;
-    code.put(&[0x0F, 0x82]);
-    code.put(&back.to_le_bytes());
-    // vzeroupper
-    code.put(&[0xC5, 0xF8, 0x77]);
-    kept.rev().for_each(|&register| code.keep(0x58, register));
-    // ret
-    code.put(&[0xC3]);
-    code.link()?;
+    let a = &mut code.assembler;
+    a.alu_immediate(Alu::Add, Size::Qword, Operand::Register(RAX), (vectors * items).into());
+    a.alu(Alu::Compare, Size::Qword, RAX, Operand::Register(RSI));
+    a.jump_if(Condition::Below, start);
+    a.zero_upper();
+    kept.rev().for_each(|&register| a.pop(register));
+    a.ret();
     let bytes = u32::try_from(table.spill(registers.spills)).ok()?;
-    Some((code.bytes, bytes))
+    Some((code.assembler.finish()?, bytes))
 }
 
 /// A vector's items, so many after where the iteration is.
@@ -568,11 +438,11 @@ fn iteration(of: &Loop, code: &mut Code, registers: &mut Registers<'_>, after: u
     registers.spills = 0;
     for (at, step) in of.steps.iter().enumerate() {
         let value = Step(at as u32);
-        let unary = |registers: &mut Registers<'_>, code: &mut Code, opcode: (u8, u8, u8), arg: Step| {
+        let unary = |registers: &mut Registers<'_>, code: &mut Code, row: &'static Row, arg: Step| {
             let [from] = registers.fetch_all([arg], at, after, code)?;
             registers.release(&[arg], at);
             let result = registers.take(value, at, &[], code)?;
-            code.vex(opcode, result, 0, Operand::Register(from));
+            code.unary(row, result, Operand::Register(from));
             Some(())
         };
         match *step {
@@ -585,58 +455,55 @@ fn iteration(of: &Loop, code: &mut Code, registers: &mut Registers<'_>, after: u
                 let first = registers.fetch(a, at, &[a, b], after, code)?;
                 let last = match (registers.get(b), registers.step(b)) {
                     (None, Some(&Vector::Row(place, _))) if place.item == of.lane && registers.ends(b, at) => {
-                        Operand::Row(place, after)
+                        code.location(Location::Row(place, after))
                     }
                     _ => Operand::Register(registers.fetch(b, at, &[a, b], after, code)?),
                 };
                 registers.release(&[a, b], at);
                 let result = registers.take(value, at, &[], code)?;
-                code.vex((op.map, op.prefix, op.byte), result, first, last);
+                code.binary(op, result, first, last);
             }
             Vector::MultiplyAdd(args) => {
                 let [a, b, c] = args;
                 let [x, y, z] = registers.fetch_all(args, at, after, code)?;
                 // vfmadd231ps adds to its result, vfmadd213ps multiplies it.
-                let (byte, result, second, last) = match args.map(|arg| registers.ends(arg, at)) {
-                    [.., true] => (0xB8, z, x, y),
-                    [true, ..] => (0xA8, x, y, z),
-                    [_, true, _] => (0xA8, y, x, z),
+                let (row, result, second, last) = match args.map(|arg| registers.ends(arg, at)) {
+                    [.., true] => (&VFMADD231PS, z, x, y),
+                    [true, ..] => (&VFMADD213PS, x, y, z),
+                    [_, true, _] => (&VFMADD213PS, y, x, z),
                     _ => {
                         let result = registers.take(value, at, &args, code)?;
-                        // vmovaps
-                        code.vex((MAP_0F, NO_PREFIX, 0x28), result, 0, Operand::Register(z));
-                        (0xB8, result, x, y)
+                        code.unary(&VMOVAPS, result, Operand::Register(z));
+                        (&VFMADD231PS, result, x, y)
                     }
                 };
                 registers.release(&[a, b, c], at);
                 registers.hold(value, result);
-                code.vex((MAP_0F38, PREFIX_66, byte), result, second, Operand::Register(last));
+                code.binary(row, result, second, Operand::Register(last));
             }
-            // vcvtdq2ps
-            Vector::Float(a) => unary(registers, code, (MAP_0F, NO_PREFIX, 0x5B), a)?,
-            // vsqrtps
-            Vector::Root(a) => unary(registers, code, (MAP_0F, NO_PREFIX, 0x51), a)?,
+            Vector::Float(a) => unary(registers, code, &VCVTDQ2PS, a)?,
+            Vector::Root(a) => unary(registers, code, &VSQRTPS, a)?,
             Vector::Compare(Predicate(predicate), args) => {
                 let [first, last] = registers.fetch_all(args, at, after, code)?;
                 registers.release(&args, at);
                 let result = registers.take(value, at, &[], code)?;
-                // vcmpps
-                code.vex((MAP_0F, NO_PREFIX, 0xC2), result, first, Operand::Register(last));
-                code.put(&[predicate]);
+                let compare = VectorInst::new(&VCMPPS, VectorWidth::B256, [result, first], Operand::Register(last));
+                code.assembler.vector(compare.with_immediate(predicate));
             }
             Vector::Shift(shift, a, count) => {
                 let [from] = registers.fetch_all([a], at, after, code)?;
                 registers.release(&[a], at);
                 let result = registers.take(value, at, &[], code)?;
-                let digit = match shift {
-                    Shift::Left => 6,
-                    Shift::Right => 2,
-                    Shift::Arithmetic => 4,
+                let row = match (shift, of.lane) {
+                    (Shift::Left, Width::B16) => &VPSLLW_IMM,
+                    (Shift::Right, Width::B16) => &VPSRLW_IMM,
+                    (Shift::Arithmetic, Width::B16) => &VPSRAW_IMM,
+                    (Shift::Left, _) => &VPSLLD_IMM,
+                    (Shift::Right, _) => &VPSRLD_IMM,
+                    (Shift::Arithmetic, _) => &VPSRAD_IMM,
                 };
-                // vpslld, vpsrld, vpsrad, or those of 16 bits: the result is where others have an operand.
-                let byte = if of.lane == Width::B16 { 0x71 } else { 0x72 };
-                code.vex((MAP_0F, PREFIX_66, byte), digit, result, Operand::Register(from));
-                code.put(&[count]);
+                let shift = VectorInst::shift(row, VectorWidth::B256, result, Operand::Register(from), count);
+                code.assembler.vector(shift);
             }
             Vector::Narrow(a, item) => {
                 let [from] = registers.fetch_all([a], at, after, code)?;
@@ -656,18 +523,18 @@ fn iteration(of: &Loop, code: &mut Code, registers: &mut Registers<'_>, after: u
             }
             Vector::Numbers => {
                 let result = registers.take(value, at, &[], code)?;
-                // vmovd, vpbroadcastd, vpaddd
-                code.put(&[0xC5, 0xF9 & !((result & 8) << 4), 0x6E, 0b11 << 6 | (result & 7) << 3]);
-                code.vex((MAP_0F38, PREFIX_66, 0x58), result, 0, Operand::Register(result));
-                code.vex((MAP_0F, PREFIX_66, 0xFE), result, result, Operand::Pool(Pooled::Numbers(after)));
+                let count = Operand::Register(RAX);
+                code.assembler.vector(VectorInst::new(&VMOVD_FROM_GENERAL, VectorWidth::B128, [result, 0], count));
+                code.unary(&VPBROADCASTD, result, Operand::Register(result));
+                let numbers = code.location(Location::Numbers(after));
+                code.binary(&VPADDD, result, result, numbers);
             }
             Vector::Select(args) => {
                 let [holds, yes, no] = registers.fetch_all(args, at, after, code)?;
                 registers.release(&args, at);
                 let result = registers.take(value, at, &[], code)?;
-                // vpblendvb
-                code.vex((MAP_0F3A, PREFIX_66, 0x4C), result, no, Operand::Register(yes));
-                code.put(&[holds << 4]);
+                let select = VectorInst::new(&VPBLENDVB, VectorWidth::B256, [result, no], Operand::Register(yes));
+                code.assembler.vector(select.with_immediate(holds << 4));
             }
         }
         // Nobody reads it.

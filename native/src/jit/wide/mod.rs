@@ -12,10 +12,10 @@ use arrayvec::ArrayVec;
 
 use super::vector::video::LaneOp;
 use crate::rows::Variant;
+use crate::x86::Row;
+use crate::x86::vector::{VPCMPEQD, VPMAXUD, VPOR, VPXOR};
 use encode::encode;
-pub(super) use encode::{
-    MAP_0F, MAP_0F3A, MAP_0F38, NO_PREFIX, Opcode, PREFIX_66, PREFIX_F2, PREFIX_F3, Predicate, Table,
-};
+pub(super) use encode::{Predicate, Table, lane_row};
 pub(super) use half::HalfStep;
 
 /// Rows that a loop reads and writes at most, and words that are the same for all items.
@@ -81,7 +81,7 @@ pub(super) enum Vector {
     Same(Place),
     /// The same constant for all, or for each two of them.
     Constant(u32),
-    Binary(Opcode, [Step; 2]),
+    Binary(&'static Row, [Step; 2]),
     /// The first two multiplied and the third added, with one rounding.
     MultiplyAdd([Step; 3]),
     /// The float of a signed number.
@@ -178,7 +178,7 @@ impl Loop {
         self.push(Vector::Constant(word))
     }
 
-    pub fn binary(&mut self, op: Opcode, a: Step, b: Step) -> Step {
+    pub fn binary(&mut self, op: &'static Row, a: Step, b: Step) -> Step {
         self.push(Vector::Binary(op, [a, b]))
     }
 
@@ -225,25 +225,25 @@ impl Loop {
 
     pub fn not(&mut self, a: Step) -> Step {
         let ones = self.push(Vector::Ones);
-        self.binary(Opcode::XOR, a, ones)
+        self.binary(&VPXOR, a, ones)
     }
 
     /// Of unsigned words, all ones where the first is less.
     pub fn less(&mut self, a: Step, b: Step) -> Step {
-        let greater = self.binary(Opcode::MAX_UNSIGNED, a, b);
-        let is_not = self.binary(Opcode::EQUAL, greater, a);
+        let greater = self.binary(&VPMAXUD, a, b);
+        let is_not = self.binary(&VPCMPEQD, greater, a);
         self.not(is_not)
     }
 
     /// An operation on lanes; none where there is no short form of it.
     pub fn lanes(&mut self, op: LaneOp, width: Width, a: Step, b: Step) -> Option<Step> {
-        if let Some(op) = Opcode::of_lanes(op, width) {
+        if let Some(op) = lane_row(op, width) {
             return Some(self.binary(op, a, b));
         }
         let LaneOp::AbsDiff { signed } = op else { return None };
-        if let (false, Some(less)) = (signed, Opcode::of_lanes(LaneOp::SubSat { signed }, width)) {
+        if let (false, Some(less)) = (signed, lane_row(LaneOp::SubSat { signed }, width)) {
             let (p, n) = (self.binary(less, a, b), self.binary(less, b, a));
-            return Some(self.binary(Opcode::OR, p, n));
+            return Some(self.binary(&VPOR, p, n));
         }
         let most = self.lanes(LaneOp::Max { signed }, width, a, b)?;
         let least = self.lanes(LaneOp::Min { signed }, width, a, b)?;

@@ -9,16 +9,17 @@ use halfbyte_isa::halu::domain::{HalfKind, HalfOp};
 use super::*;
 use crate::clif::NativeBuilder;
 use crate::rows::{Operand, RowOp, Variant, apply};
+use crate::x86::vector::*;
 
 /// An operation on the values so far, by number.
 #[derive(Clone, Copy, Debug)]
 enum Op {
     Lanes(LaneOp, Width),
-    Words(Opcode),
+    Words(&'static Row),
     Shift(Shift, u32),
     Select,
     /// Of floats, where NaN is the one there is.
-    Floats(Opcode),
+    Floats(&'static Row),
     MultiplyAdd,
     Float,
     Compare(Compare),
@@ -30,7 +31,7 @@ enum Op {
     /// The item's number.
     Numbers,
     /// Shifts by the highest bits of a word.
-    By(Opcode),
+    By(&'static Row),
 }
 
 const LANE_OPS: [LaneOp; 13] = [
@@ -49,9 +50,9 @@ const LANE_OPS: [LaneOp; 13] = [
     LaneOp::Average,
 ];
 const WIDTHS: [Width; 3] = [Width::B8, Width::B16, Width::B32];
-const WORDS: [Opcode; 6] = [Opcode::AND, Opcode::OR, Opcode::XOR, Opcode::MUL, Opcode::EQUAL, Opcode::GREATER];
-const FLOATS: [Opcode; 3] = [Opcode::FLOAT_ADD, Opcode::FLOAT_MUL, Opcode::FLOAT_DIV];
-const BY: [Opcode; 3] = [Opcode::SHL, Opcode::SHR, Opcode::SAR];
+const WORDS: [&Row; 6] = [&VPAND, &VPOR, &VPXOR, &VPMULLD, &VPCMPEQD, &VPCMPGTD];
+const FLOATS: [&Row; 3] = [&VADDPS, &VMULPS, &VDIVPS];
+const BY: [&Row; 3] = [&VPSLLVD, &VPSRLVD, &VPSRAVD];
 const SHIFTS: [Shift; 3] = [Shift::Left, Shift::Right, Shift::Arithmetic];
 
 /// A lane of a number of bits.
@@ -83,8 +84,8 @@ fn bits(float: f32) -> u32 {
 fn word(op: Op, [a, b, c]: [u32; 3]) -> u32 {
     let [x, y, z] = [a, b, c].map(f32::from_bits);
     match op {
-        Op::Floats(Opcode::FLOAT_ADD) => bits(x + y),
-        Op::Floats(Opcode::FLOAT_MUL) => bits(x * y),
+        Op::Floats(&VADDPS) => bits(x + y),
+        Op::Floats(&VMULPS) => bits(x * y),
         Op::Floats(_) => bits(x / y),
         Op::MultiplyAdd => bits(x.mul_add(y, z)),
         Op::Float => (a as i32 as f32).to_bits(),
@@ -92,8 +93,8 @@ fn word(op: Op, [a, b, c]: [u32; 3]) -> u32 {
         Op::Not => !a,
         Op::Half(op) => RowOp::Half(op).word(a, b, c),
         Op::Numbers => 0,
-        Op::By(Opcode::SHL) => a << (b >> 27),
-        Op::By(Opcode::SHR) => a >> (b >> 27),
+        Op::By(&VPSLLVD) => a << (b >> 27),
+        Op::By(&VPSRLVD) => a >> (b >> 27),
         Op::By(_) => (a as i32 >> (b >> 27)) as u32,
         Op::Less => u32::from(a < b).wrapping_neg(),
         Op::Compare(compare) => {
@@ -115,11 +116,11 @@ fn word(op: Op, [a, b, c]: [u32; 3]) -> u32 {
             let lanes = (0..32).step_by(bits as usize);
             lanes.fold(0, |word, at| word | lane(op, bits, a >> at & mask, b >> at & mask) << at)
         }
-        Op::Words(Opcode::AND) => a & b,
-        Op::Words(Opcode::OR) => a | b,
-        Op::Words(Opcode::XOR) => a ^ b,
-        Op::Words(Opcode::MUL | Opcode::MUL_16) => a.wrapping_mul(b),
-        Op::Words(Opcode::EQUAL) => u32::from(a == b).wrapping_neg(),
+        Op::Words(&VPAND) => a & b,
+        Op::Words(&VPOR) => a | b,
+        Op::Words(&VPXOR) => a ^ b,
+        Op::Words(&VPMULLD | &VPMULLW) => a.wrapping_mul(b),
+        Op::Words(&VPCMPEQD) => u32::from(a == b).wrapping_neg(),
         Op::Words(_) => u32::from(a as i32 > b as i32).wrapping_neg(),
         Op::Shift(Shift::Left, count) => a << count,
         Op::Shift(Shift::Right, count) => a >> count,
@@ -193,7 +194,7 @@ impl Width {
 /// An operation on lanes of 16 bits.
 fn narrow_op(random: &mut Random) -> Op {
     match random.below(4) {
-        0 => Op::Words([Opcode::AND, Opcode::OR, Opcode::XOR, Opcode::MUL_16][random.below(4)]),
+        0 => Op::Words([&VPAND, &VPOR, &VPXOR, &VPMULLW][random.below(4)]),
         1 => Op::Shift(SHIFTS[random.below(2)], random.below(16) as u32),
         _ => Op::Lanes(LANE_OPS[random.below(LANE_OPS.len())], Width::B16),
     }

@@ -7,8 +7,9 @@ use super::{BYTES, Emitter, REGISTERS, SCRATCH};
 use crate::jit::dataflow::{Op, Shape};
 use crate::jit::sized::encode::*;
 use crate::jit::sized::graph::{LANES, Node, Vector, word};
-use crate::jit::wide::{Opcode, Predicate};
+use crate::jit::wide::Predicate;
 use crate::rows;
+use crate::x86::Row;
 
 impl Emitter<'_> {
     pub(super) fn compute(&mut self, at: u32, node: Node, args: &[Node]) -> Option<u8> {
@@ -19,14 +20,14 @@ impl Emitter<'_> {
                 let float = self.register(float);
                 let result = self.result(at, args);
                 let a = &mut self.assembler;
-                a.vector_with(COMPARE_FLOAT, 1, float, Operand::Register(float), Predicate::NAN.number());
+                a.lanes_with(&VCMPPS_MASK, 1, float, Operand::Register(float), Predicate::NAN.number());
                 a.blend(result, float, Operand::PoolWord(NAN_F32));
                 result
             }
             (Vector::Blend(mask), &[a, b]) => {
                 let (second, last) = (self.register(b), self.operand(a));
                 let result = self.result(at, args);
-                self.assembler.known_mask(mask);
+                self.assembler.set_mask(mask);
                 self.assembler.blend(result, second, last);
                 result
             }
@@ -35,37 +36,38 @@ impl Emitter<'_> {
                 // No instruction spreads a word that it permutes.
                 let last = if let Operand::Word(..) = last { Operand::Register(self.register(from)) } else { last };
                 let result = self.result(at, args);
-                self.assembler.vector(PERMUTE, result, numbers, last);
+                self.assembler.lanes(&VPERMD, result, numbers, last);
                 result
             }
             (Vector::Permute2, &[a, b, numbers]) => {
                 let (first, numbers, last) = (self.register(a), self.register(numbers), self.operand(b));
                 let a = &mut self.assembler;
-                a.vector(LOAD, SCRATCH, 0, Operand::Register(first));
-                a.vector(PERMUTE_TWO, SCRATCH, numbers, last);
+                a.lanes(&VMOVDQU_LOAD, SCRATCH, 0, Operand::Register(first));
+                a.lanes(&VPERMT2D, SCRATCH, numbers, last);
                 let result = self.result(at, args);
-                self.assembler.vector(LOAD, result, 0, Operand::Register(SCRATCH));
+                self.assembler.lanes(&VMOVDQU_LOAD, result, 0, Operand::Register(SCRATCH));
                 result
             }
             (Vector::Ballot(masks, is_count), &[a, b]) => {
                 let vectors = [self.register(a), self.register(b)];
                 self.lanes(vectors[1], masks[1]);
                 self.assembler.set(R8, 0);
-                self.assembler.or_register(R8, AX);
+                self.assembler.alu(Alu::Or, Size::Dword, R8, general(AX));
                 self.assembler.shift_left(R8, 16);
                 self.lanes(vectors[0], masks[0]);
-                self.assembler.or_register(AX, R8);
+                self.assembler.alu(Alu::Or, Size::Dword, AX, general(R8));
                 if is_count {
                     self.assembler.count_ones(AX, AX);
                 }
                 let result = self.result(at, args);
-                self.assembler.vector(SPREAD_GENERAL, result, 0, Operand::Register(AX));
+                self.assembler.lanes(&VPBROADCASTD_GENERAL, result, 0, Operand::Register(AX));
                 result
             }
             (Vector::Bank { offset, width, signed }, _) => {
                 let result = self.allocate();
-                self.assembler.load_narrow(AX, CONSTANTS, offset.cast_signed(), width == Width::B16, signed);
-                self.assembler.vector(SPREAD_GENERAL, result, 0, Operand::Register(AX));
+                let size = if width == Width::B16 { Size::Word } else { Size::Byte };
+                self.assembler.load_extended(size, signed, AX, Address::at(CONSTANTS, offset.cast_signed()));
+                self.assembler.lanes(&VPBROADCASTD_GENERAL, result, 0, Operand::Register(AX));
                 result
             }
             (Vector::Load(place, signed) | Vector::Shared(_, place, signed), _) => self.load(at, &place, args, signed),
@@ -74,34 +76,34 @@ impl Emitter<'_> {
     }
 
     /// The operations that are one instruction on two vectors.
-    fn binary(op: Op) -> Option<Opcode> {
+    fn binary(op: Op) -> Option<&'static Row> {
         Some(match op {
-            Op::And | Op::Both => AND,
-            Op::Or | Op::Either => OR,
-            Op::Xor | Op::Differ => XOR,
-            Op::Add => ADD,
-            Op::Sub => SUB,
-            Op::Mul => MUL,
-            Op::FAdd => FLOAT_ADD,
-            Op::FMul => FLOAT_MUL,
-            Op::FDiv => FLOAT_DIV,
+            Op::And | Op::Both => &VPAND,
+            Op::Or | Op::Either => &VPOR,
+            Op::Xor | Op::Differ => &VPXOR,
+            Op::Add => &VPADDD,
+            Op::Sub => &VPSUBD,
+            Op::Mul => &VPMULLD,
+            Op::FAdd => &VADDPS,
+            Op::FMul => &VMULPS,
+            Op::FDiv => &VDIVPS,
             _ => return None,
         })
     }
 
     fn operation(&mut self, at: u32, op: Op, args: &[Node]) -> Option<u8> {
-        if let (Some(opcode), &[a, b]) = (Self::binary(op), args) {
+        if let (Some(row), &[a, b]) = (Self::binary(op), args) {
             let (second, last) = (self.register(a), self.operand(b));
             let result = self.result(at, args);
-            self.assembler.vector(opcode, result, second, last);
+            self.assembler.lanes(row, result, second, last);
             return Some(result);
         }
         match (op, args) {
             (Op::Shl | Op::Shr | Op::Sar, &[a, by]) => {
-                let opcode = match op {
-                    Op::Shl => SHL,
-                    Op::Shr => SHR,
-                    _ => SAR,
+                let row = match op {
+                    Op::Shl => &VPSLLVD,
+                    Op::Shr => &VPSRLVD,
+                    _ => &VPSRAVD,
                 };
                 let second = self.register(a);
                 let is_below = |known| self.graph.known(known).iter().all(|&by| by < 32);
@@ -109,12 +111,12 @@ impl Emitter<'_> {
                     Vector::Known(known) if is_below(known) => self.operand(by),
                     _ => {
                         let by = self.register(by);
-                        self.assembler.vector(AND, SCRATCH, by, Operand::PoolWord(31));
+                        self.assembler.lanes(&VPAND, SCRATCH, by, Operand::PoolWord(31));
                         Operand::Register(SCRATCH)
                     }
                 };
                 let result = self.result(at, args);
-                self.assembler.vector(opcode, result, second, last);
+                self.assembler.lanes(row, result, second, last);
                 Some(result)
             }
             (Op::Not | Op::Negate, &[a]) => {
@@ -122,26 +124,26 @@ impl Emitter<'_> {
                 const NOT_LAST: u8 = 0x55;
                 let a = self.register(a);
                 let result = self.result(at, args);
-                self.assembler.vector_with(TERNARY, result, a, Operand::Register(a), NOT_LAST);
+                self.assembler.lanes_with(&VPTERNLOGD, result, a, Operand::Register(a), NOT_LAST);
                 Some(result)
             }
             (Op::Equal | Op::Less(_) | Op::FCompare(_), &[a, b]) => {
-                let (opcode, predicate) = match op {
-                    Op::Equal => (COMPARE_SIGNED, 0),
-                    Op::Less(true) => (COMPARE_SIGNED, 1),
-                    Op::FCompare(compare) => (COMPARE_FLOAT, Predicate::of(compare).number()),
-                    _ => (COMPARE_UNSIGNED, 1),
+                let (row, predicate) = match op {
+                    Op::Equal => (&VPCMPD_MASK, 0),
+                    Op::Less(true) => (&VPCMPD_MASK, 1),
+                    Op::FCompare(compare) => (&VCMPPS_MASK, Predicate::of(compare).number()),
+                    _ => (&VPCMPUD_MASK, 1),
                 };
                 let (second, last) = (self.register(a), self.operand(b));
                 let result = self.result(at, args);
-                self.assembler.vector_with(opcode, 1, second, last, predicate);
-                self.assembler.vector(OF_MASK, result, 0, Operand::Register(1));
+                self.assembler.lanes_with(row, 1, second, last, predicate);
+                self.assembler.lanes(&VPMOVM2D, result, 0, Operand::Register(1));
                 Some(result)
             }
             (Op::Select | Op::Choose, &[p, a, b]) => {
                 let (p, second, last) = (self.register(p), self.register(b), self.operand(a));
                 let result = self.result(at, args);
-                self.assembler.vector(TO_MASK, 1, 0, Operand::Register(p));
+                self.assembler.lanes(&VPMOVD2M, 1, 0, Operand::Register(p));
                 self.assembler.blend(result, second, last);
                 Some(result)
             }
@@ -150,33 +152,33 @@ impl Emitter<'_> {
                 let is_last_use =
                     self.uses.get(&c).is_none_or(|uses| uses.len() == 1) && !self.is_kept(c) && a != c && b != c;
                 if is_last_use {
-                    self.assembler.vector(MULTIPLY_ADD, sum, factor, last);
+                    self.assembler.lanes(&VFMADD231PS, sum, factor, last);
                     self.release(at, args);
                     self.pinned |= 1 << sum;
                     return Some(sum);
                 }
-                self.assembler.vector(LOAD, SCRATCH, 0, Operand::Register(sum));
-                self.assembler.vector(MULTIPLY_ADD, SCRATCH, factor, last);
+                self.assembler.lanes(&VMOVDQU_LOAD, SCRATCH, 0, Operand::Register(sum));
+                self.assembler.lanes(&VFMADD231PS, SCRATCH, factor, last);
                 let result = self.result(at, args);
-                self.assembler.vector(LOAD, result, 0, Operand::Register(SCRATCH));
+                self.assembler.lanes(&VMOVDQU_LOAD, result, 0, Operand::Register(SCRATCH));
                 Some(result)
             }
             (Op::FSqrt | Op::IntToFloat(_), &[a]) => {
-                let opcode = match op {
-                    Op::FSqrt => FLOAT_SQRT,
-                    Op::IntToFloat(true) => FLOAT_OF_SIGNED,
-                    _ => FLOAT_OF_UNSIGNED,
+                let row = match op {
+                    Op::FSqrt => &VSQRTPS,
+                    Op::IntToFloat(true) => &VCVTDQ2PS,
+                    _ => &VCVTUDQ2PS,
                 };
                 let last = self.operand(a);
                 let result = self.result(at, args);
-                self.assembler.vector(opcode, result, 0, last);
+                self.assembler.lanes(row, result, 0, last);
                 Some(result)
             }
             (Op::Widen(Format::F16), &[a]) => {
                 let a = self.register(a);
                 let result = self.result(at, args);
-                self.assembler.vector(STORE_HALVES, a, 0, Operand::Register(SCRATCH));
-                self.assembler.vector(FLOAT_OF_HALF, result, 0, Operand::Register(SCRATCH));
+                self.assembler.lanes(&VPMOVDW, a, 0, Operand::Register(SCRATCH));
+                self.assembler.lanes(&VCVTPH2PS, result, 0, Operand::Register(SCRATCH));
                 Some(result)
             }
             (Op::Bytes(bytes), &[a, b]) => {
@@ -184,9 +186,9 @@ impl Emitter<'_> {
                 let result = self.result(at, args);
                 let [low, high] = [0, 4].map(|first| selector(bytes, first));
                 let asm = &mut self.assembler;
-                asm.vector(SHUFFLE_BYTES, SCRATCH, a, Operand::Pool(low));
-                asm.vector(SHUFFLE_BYTES, SCRATCH + 1, b, Operand::Pool(high));
-                asm.vector(OR, result, SCRATCH, Operand::Register(SCRATCH + 1));
+                asm.lanes(&VPSHUFB, SCRATCH, a, Operand::Pool(low));
+                asm.lanes(&VPSHUFB, SCRATCH + 1, b, Operand::Pool(high));
+                asm.lanes(&VPOR, result, SCRATCH, Operand::Register(SCRATCH + 1));
                 Some(result)
             }
             _ => Some(self.call(at, op, args)),
@@ -198,7 +200,7 @@ impl Emitter<'_> {
         for (k, &arg) in (0..).zip(args) {
             let from = self.register(arg);
             let to = Operand::Memory(FRAME, self.layout.row(k));
-            self.assembler.vector(STORE, from, 0, to);
+            self.assembler.lanes(&VMOVDQU_STORE, from, 0, to);
         }
         self.release(at, args);
         // A call keeps no vectors.
@@ -228,16 +230,16 @@ impl Emitter<'_> {
         const SPAN: u32 = BYTES as u32 | 0b111;
         let result = self.layout.row(3);
         let a = &mut self.assembler;
-        a.address(DI, FRAME, result);
+        a.address(DI, Address::at(FRAME, result));
         for (k, register) in (0..).zip([SI, DX, CX]) {
-            a.address(register, FRAME, self.layout.row(k));
+            a.address(register, Address::at(FRAME, self.layout.row(k)));
         }
         a.set(R8, SPAN);
         a.set_address(R9, op as u64);
         a.set_address(AX, function as u64);
-        a.call(AX);
+        a.call_function(AX);
         let to = self.allocate();
-        self.assembler.vector(LOAD, to, 0, Operand::Memory(FRAME, result));
+        self.assembler.lanes(&VMOVDQU_LOAD, to, 0, Operand::Memory(FRAME, result));
         to
     }
 }

@@ -81,7 +81,7 @@ impl Emitter<'_> {
         let Window { bytes: Range { start, end }, slot, is_open, .. } = self.windows[number];
         let slot = self.layout.windows + 8 * slot;
         if is_open {
-            self.assembler.load_address(AX, FRAME, slot);
+            self.assembler.load(Size::Qword, AX, memory(FRAME, slot));
             return Some(distance);
         }
         self.windows[number].is_open = true;
@@ -90,22 +90,24 @@ impl Emitter<'_> {
         self.offset(&of, offset);
         self.address(&Place { disp: start as i32, ..of }, (end - start) as i32);
         let a = &mut self.assembler;
-        a.add(AX, -(start as i32));
-        a.store_address(AX, FRAME, slot);
+        a.alu_immediate(Alu::Add, Size::Qword, general(AX), -(start as i32));
+        a.store(Size::Qword, AX, Address::at(FRAME, slot));
         Some(distance)
     }
 
     /// A word that all lanes have, in a general register.
     pub(super) fn word(&mut self, to: u8, node: Node) {
         if let Some(register) = self.register_of(node) {
-            return self.assembler.first(to, register);
+            return self.assembler.first_lane(to, register);
         }
         match self.in_memory(node) {
-            Operand::Word(base, at) | Operand::Memory(base, at) => self.assembler.load_word(to, base, at),
+            Operand::Word(base, at) | Operand::Memory(base, at) => {
+                self.assembler.load(Size::Dword, to, memory(base, at))
+            }
             Operand::PoolWord(word) => self.assembler.set(to, word),
             Operand::Register(_) | Operand::Pool(_) | Operand::PoolScalar(_) => {
                 let register = self.register(node);
-                self.assembler.first(to, register);
+                self.assembler.first_lane(to, register);
             }
         }
     }
@@ -117,7 +119,7 @@ impl Emitter<'_> {
             Some(node) => {
                 self.word(AX, node);
                 if place.start != 0 {
-                    self.assembler.add_to_word(AX, place.start);
+                    self.assembler.alu_immediate(Alu::Add, Size::Dword, general(AX), place.start.cast_signed());
                 }
             }
         }
@@ -133,10 +135,10 @@ impl Emitter<'_> {
             a.multiply(AX, place.scale.cast_signed());
         }
         if place.disp != 0 {
-            a.add(AX, place.disp);
+            a.alu_immediate(Alu::Add, Size::Qword, general(AX), place.disp);
         }
         if place.has_base {
-            a.add_register(AX, R9);
+            a.alu(Alu::Add, Size::Qword, AX, general(R9));
         }
         if place.align > 1 {
             a.test_bits(AX, place.align - 1);
@@ -146,22 +148,22 @@ impl Emitter<'_> {
             Memory::Shared | Memory::Private => {
                 match self.shared_bytes.cast_signed().checked_sub(bytes).filter(|&last| last >= 0) {
                     Some(last) => {
-                        a.compare_with(AX, last);
+                        a.alu_immediate(Alu::Compare, Size::Qword, general(AX), last);
                         a.jump_if(Condition::Above, self.give_up);
                     }
                     None => a.jump(self.give_up),
                 }
-                a.add_register(AX, SHARED);
+                a.alu(Alu::Add, Size::Qword, AX, general(SHARED));
             }
             Memory::Buffer(offset) => {
                 let number = self.layout.buffers.iter().position(|&other| other == offset).unwrap_or(0);
                 let at = at::BUFFERS + 16 * number as i32;
-                a.load_address(CX, FRAME, at + 8);
-                a.sub(CX, bytes);
+                a.load(Size::Qword, CX, memory(FRAME, at + 8));
+                a.alu_immediate(Alu::Sub, Size::Qword, general(CX), bytes);
                 a.jump_if(Condition::Below, self.give_up);
-                a.compare(AX, CX);
+                a.alu(Alu::Compare, Size::Qword, AX, general(CX));
                 a.jump_if(Condition::Above, self.give_up);
-                a.add_memory(AX, FRAME, at);
+                a.alu(Alu::Add, Size::Qword, AX, memory(FRAME, at));
             }
         }
     }
@@ -207,17 +209,17 @@ impl Emitter<'_> {
         base.into_iter().for_each(|base| self.word(R9, base));
         if let Some(node) = offset {
             let register = self.register(node);
-            self.assembler.vector(STORE, register, 0, Operand::Memory(FRAME, offsets));
+            self.assembler.lanes(&VMOVDQU_STORE, register, 0, Operand::Memory(FRAME, offsets));
         }
         for lane in lanes {
-            self.assembler.load_word(AX, FRAME, offsets + 4 * lane as i32);
+            self.assembler.load(Size::Dword, AX, memory(FRAME, offsets + 4 * lane as i32));
             self.address(place, place.width.bytes().cast_signed());
             done(self, lane as u8, (AX, 0));
         }
     }
 
     pub(super) fn load(&mut self, at: u32, place: &Place, args: &[Node], signed: bool) -> u8 {
-        let is_half = place.width == Width::B16;
+        let size = if place.width == Width::B16 { Size::Word } else { Size::Byte };
         match place.pattern {
             Pattern::Same => {
                 let bytes = place.width.bytes().cast_signed();
@@ -234,28 +236,28 @@ impl Emitter<'_> {
                 };
                 let result = self.result(at, args);
                 if place.width == Width::B32 {
-                    self.assembler.vector(SPREAD, result, 0, Operand::Memory(from, by));
+                    self.assembler.lanes(&VPBROADCASTD, result, 0, Operand::Memory(from, by));
                 } else {
-                    self.assembler.load_narrow(AX, from, by, is_half, signed);
-                    self.assembler.vector(SPREAD_GENERAL, result, 0, Operand::Register(AX));
+                    self.assembler.load_extended(size, signed, AX, Address::at(from, by));
+                    self.assembler.lanes(&VPBROADCASTD_GENERAL, result, 0, Operand::Register(AX));
                 }
                 result
             }
             Pattern::Contiguous => {
                 let from = self.side_by_side(place, args);
                 let result = self.result(at, args);
-                let opcode = match (place.width, signed) {
-                    (Width::B8, false) => LOAD_BYTES,
-                    (Width::B8, true) => LOAD_SIGNED_BYTES,
-                    (Width::B16, false) => LOAD_HALVES,
-                    (Width::B16, true) => LOAD_SIGNED_HALVES,
-                    _ => LOAD,
+                let row = match (place.width, signed) {
+                    (Width::B8, false) => &VPMOVZXBD,
+                    (Width::B8, true) => &VPMOVSXBD,
+                    (Width::B16, false) => &VPMOVZXWD,
+                    (Width::B16, true) => &VPMOVSXWD,
+                    _ => &VMOVDQU_LOAD,
                 };
                 if place.mask == u16::MAX {
-                    self.assembler.vector(opcode, result, 0, from);
+                    self.assembler.lanes(row, result, 0, from);
                 } else {
-                    self.assembler.known_mask(place.mask);
-                    self.assembler.masked(opcode, result, from, true);
+                    self.assembler.set_mask(place.mask);
+                    self.assembler.load_masked(row, result, from);
                 }
                 result
             }
@@ -265,18 +267,18 @@ impl Emitter<'_> {
                     let a = &mut emitter.assembler;
                     let from = match place.width {
                         Width::B8 | Width::B16 => {
-                            a.load_narrow(CX, from, by, is_half, signed);
+                            a.load_extended(size, signed, CX, Address::at(from, by));
                             Operand::Register(CX)
                         }
                         _ => Operand::Memory(from, by),
                     };
-                    a.insert(SCRATCH + lane / 4, lane % 4, from);
+                    a.insert_lane(SCRATCH + lane / 4, lane % 4, from);
                 });
                 for four in 1..4 {
-                    self.assembler.insert_four(SCRATCH, SCRATCH + four, four);
+                    self.assembler.insert_quarter(SCRATCH, SCRATCH + four, four);
                 }
                 let result = self.result(at, args);
-                self.assembler.vector(LOAD, result, 0, Operand::Register(SCRATCH));
+                self.assembler.lanes(&VMOVDQU_LOAD, result, 0, Operand::Register(SCRATCH));
                 result
             }
         }
@@ -286,28 +288,28 @@ impl Emitter<'_> {
         let data = self.register(data);
         if place.pattern == Pattern::Each {
             let stored = self.layout.row(1);
-            self.assembler.vector(STORE, data, 0, Operand::Memory(FRAME, stored));
+            self.assembler.lanes(&VMOVDQU_STORE, data, 0, Operand::Memory(FRAME, stored));
             return self.each(place, args, |emitter, lane, (to, by)| {
                 let a = &mut emitter.assembler;
-                a.load_word(CX, FRAME, stored + 4 * i32::from(lane));
+                a.load(Size::Dword, CX, memory(FRAME, stored + 4 * i32::from(lane)));
                 match place.width {
-                    Width::B8 => a.store_byte(CX, to, by),
-                    Width::B16 => a.store_half(CX, to, by),
-                    _ => a.store_word(CX, to, by),
+                    Width::B8 => a.store(Size::Byte, CX, Address::at(to, by)),
+                    Width::B16 => a.store(Size::Word, CX, Address::at(to, by)),
+                    _ => a.store(Size::Dword, CX, Address::at(to, by)),
                 }
             });
         }
         let to = self.side_by_side(place, args);
-        let opcode = match place.width {
-            Width::B8 => STORE_BYTES,
-            Width::B16 => STORE_HALVES,
-            _ => STORE,
+        let row = match place.width {
+            Width::B8 => &VPMOVDB,
+            Width::B16 => &VPMOVDW,
+            _ => &VMOVDQU_STORE,
         };
         if place.mask == u16::MAX {
-            self.assembler.vector(opcode, data, 0, to);
+            self.assembler.lanes(row, data, 0, to);
         } else {
-            self.assembler.known_mask(place.mask);
-            self.assembler.masked(opcode, data, to, false);
+            self.assembler.set_mask(place.mask);
+            self.assembler.store_masked(row, data, to);
         }
     }
 }

@@ -175,9 +175,9 @@ pub fn emit(graph: &Graph, segments: &[Segment], shared_bytes: u32, of_group: us
         called: Called::default(),
     };
     emitter.assembler.enter();
-    emitter.assembler.load_address(CONSTANTS, FRAME, at::CONSTANTS);
-    emitter.assembler.load_address(SHARED, FRAME, at::SHARED);
-    emitter.assembler.load_address(AX, FRAME, at::RESUME);
+    emitter.assembler.load(Size::Qword, CONSTANTS, memory(FRAME, at::CONSTANTS));
+    emitter.assembler.load(Size::Qword, SHARED, memory(FRAME, at::SHARED));
+    emitter.assembler.load(Size::Qword, AX, memory(FRAME, at::RESUME));
     emitter.assembler.jump_to_unless_zero(AX);
     for number in 0..segments.len() {
         emitter.segment(number)?;
@@ -185,7 +185,7 @@ pub fn emit(graph: &Graph, segments: &[Segment], shared_bytes: u32, of_group: us
             return None;
         }
     }
-    emitter.assembler.here(give_up);
+    emitter.assembler.bind(give_up);
     emitter.assembler.leave(answer::GIVEN_UP);
     let Emitter { assembler, mut layout, spills, called, .. } = emitter;
     layout.bytes = (layout.spills + BYTES * spills) as usize;
@@ -381,7 +381,7 @@ impl Emitter<'_> {
         self.segment = number;
         self.registers = [None; REGISTERS];
         self.uses.clear();
-        self.assembler.here(self.labels[number]);
+        self.assembler.bind(self.labels[number]);
         let order = self.order(number);
         for (at, &what) in (0..).zip(&order) {
             for node in self.used(number, what) {
@@ -465,7 +465,7 @@ impl Emitter<'_> {
         });
         self.homes.entry(node).or_default().push((self.segment, slot));
         let to = Operand::Memory(FRAME, self.spilled(slot));
-        self.assembler.vector(STORE, register, 0, to);
+        self.assembler.lanes(&VMOVDQU_STORE, register, 0, to);
     }
 
     fn register_of(&mut self, node: Node) -> Option<u8> {
@@ -505,11 +505,11 @@ impl Emitter<'_> {
         let register = self.allocate();
         match self.in_memory(node) {
             Operand::PoolWord(0) => {
-                self.assembler.vector(XOR, register, register, Operand::Register(register));
+                self.assembler.lanes(&VPXOR, register, register, Operand::Register(register));
             }
-            Operand::PoolWord(word) => self.assembler.vector(SPREAD, register, 0, Operand::PoolScalar(word)),
-            Operand::Word(base, at) => self.assembler.vector(SPREAD, register, 0, Operand::Memory(base, at)),
-            from => self.assembler.vector(LOAD, register, 0, from),
+            Operand::PoolWord(word) => self.assembler.lanes(&VPBROADCASTD, register, 0, Operand::PoolScalar(word)),
+            Operand::Word(base, at) => self.assembler.lanes(&VPBROADCASTD, register, 0, Operand::Memory(base, at)),
+            from => self.assembler.lanes(&VMOVDQU_LOAD, register, 0, from),
         }
         self.registers[usize::from(register)] = Some(node);
         register
@@ -552,7 +552,7 @@ impl Emitter<'_> {
             Sink::Check { holds, mask } => {
                 let holds = self.register(holds);
                 self.lanes(holds, mask);
-                self.assembler.compare_word_with(AX, mask.into());
+                self.assembler.alu_immediate(Alu::Compare, Size::Dword, general(AX), mask.into());
                 self.assembler.jump_if(Condition::NotEqual, self.give_up);
             }
             Sink::Store { place, ref at, data } => self.store(&place, at, data),
@@ -560,7 +560,7 @@ impl Emitter<'_> {
                 if let Vector::Carried(number, _) = self.graph.step(row).vector {
                     let value = self.register(value);
                     let to = Operand::Memory(FRAME, self.layout.next + BYTES * number.cast_signed());
-                    self.assembler.vector(STORE, value, 0, to);
+                    self.assembler.lanes(&VMOVDQU_STORE, value, 0, to);
                     carried.push(number);
                 }
             }
@@ -569,38 +569,38 @@ impl Emitter<'_> {
 
     /// The lanes of a mask that hold, as bits in a register.
     fn lanes(&mut self, holds: u8, mask: u16) {
-        self.assembler.vector(TEST, 1, holds, Operand::Register(holds));
+        self.assembler.lanes(&VPTESTMD, 1, holds, Operand::Register(holds));
         self.assembler.get_mask(AX);
         if mask != u16::MAX {
-            self.assembler.and_word(AX, mask.into());
+            self.assembler.alu_immediate(Alu::And, Size::Dword, general(AX), mask.into());
         }
     }
 
     fn end(&mut self, number: usize, carried: &[u32]) {
         for &row in carried {
             let from = self.layout.next + BYTES * row.cast_signed();
-            self.assembler.vector(LOAD, SCRATCH, 0, Operand::Memory(FRAME, from));
-            self.assembler.vector(STORE, SCRATCH, 0, Operand::Memory(FRAME, self.carried(row)));
+            self.assembler.lanes(&VMOVDQU_LOAD, SCRATCH, 0, Operand::Memory(FRAME, from));
+            self.assembler.lanes(&VMOVDQU_STORE, SCRATCH, 0, Operand::Memory(FRAME, self.carried(row)));
         }
         let segment = &self.segments[number];
         let a = &mut self.assembler;
         if segment.most_backward != 0 {
-            a.sub_in_memory(FRAME, at::LEFT, segment.most_backward as i32);
+            a.alu_immediate(Alu::Sub, Size::Qword, memory(FRAME, at::LEFT), segment.most_backward as i32);
             a.jump_if(Condition::Below, self.give_up);
-            a.add_in_memory(FRAME, at::BACKWARD, segment.backward as i32);
+            a.alu_immediate(Alu::Add, Size::Qword, memory(FRAME, at::BACKWARD), segment.backward as i32);
         }
-        a.add_in_memory(FRAME, at::ISSUED, segment.issued as i32);
+        a.alu_immediate(Alu::Add, Size::Qword, memory(FRAME, at::ISSUED), segment.issued as i32);
         match &segment.end {
             End::Done => a.leave(answer::DONE),
             End::GiveUp => a.jump(self.give_up),
             &End::Go(to) if to > number => a.jump(self.labels[to]),
             // All that lasts is in memory here.
             &End::Go(to) => {
-                a.load_address(AX, FRAME, at::ISSUED);
-                a.compare_memory(AX, FRAME, at::LIMIT);
+                a.load(Size::Qword, AX, memory(FRAME, at::ISSUED));
+                a.alu(Alu::Compare, Size::Qword, AX, memory(FRAME, at::LIMIT));
                 a.jump_if(Condition::Below, self.labels[to]);
                 a.address_of(AX, self.labels[to]);
-                a.store_address(AX, FRAME, at::RESUME);
+                a.store(Size::Qword, AX, Address::at(FRAME, at::RESUME));
                 a.leave(answer::LEFT);
             }
             End::Branch { holds, taken, fall } => {
@@ -611,14 +611,14 @@ impl Emitter<'_> {
                     self.pinned = 0;
                     let holds = self.register(holds);
                     self.lanes(holds, mask);
-                    self.assembler.or_register(R8, AX);
-                    self.assembler.xor_word(AX, mask.into());
-                    self.assembler.or_register(R9, AX);
+                    self.assembler.alu(Alu::Or, Size::Dword, R8, general(AX));
+                    self.assembler.alu_immediate(Alu::Xor, Size::Dword, general(AX), mask.into());
+                    self.assembler.alu(Alu::Or, Size::Dword, R9, general(AX));
                 }
                 let a = &mut self.assembler;
-                a.test_registers(R8, R8);
+                a.test(Size::Dword, R8, R8);
                 a.jump_if(Condition::Equal, self.labels[*fall]);
-                a.test_registers(R9, R9);
+                a.test(Size::Dword, R9, R9);
                 a.jump_if(Condition::Equal, self.labels[*taken]);
                 a.jump(self.give_up);
             }
