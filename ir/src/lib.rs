@@ -41,7 +41,7 @@ pub use kernel::{
     Attr, Block, BlockCall, BlockData, CallRange, Inst, InstData, IntrinsicData, IntrinsicRef, Kernel, MergedAccess,
     Module, Param, Value, ValueData, ValueDef, ValueList, WideConst,
 };
-pub use known::{Known, KnownValues};
+pub use known::{AllKnown, Known, KnownValues};
 pub use legality::{Axes, Lanes, Legality, Narrowings, Reason, Refusal};
 pub use op::{AttrKind, ConvergenceScope, Effect, Op, OpRow};
 pub use order::{AtomicAttr, FenceAttr, MemOrder, Scope};

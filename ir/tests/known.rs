@@ -9,7 +9,7 @@ use halfbyte_ir::eval::{Accessed, Arg, Launch, Observer, Operand, Prepared, fold
 use halfbyte_ir::generate::{Palette, Shape, aliases, arguments};
 use halfbyte_ir::known::Lane;
 use halfbyte_ir::witness::Random;
-use halfbyte_ir::{Block, Flow, Kernel, Known, KnownValues, Op, ParamKind, Type, Value, ValueDef, text};
+use halfbyte_ir::{AllKnown, Block, Flow, Kernel, Known, KnownValues, Op, ParamKind, Type, Value, ValueDef, text};
 
 fn variable(name: &str, default: u64) -> u64 {
     std::env::var(name).map_or(default, |number| number.parse().unwrap())
@@ -23,6 +23,7 @@ fn kernel(source: &str) -> Kernel {
 struct Checked<'k> {
     kernel: &'k Kernel,
     stored: KnownValues<'k>,
+    together: AllKnown<'k>,
     /// Number of checked values about which something is known.
     informative: usize,
 }
@@ -31,7 +32,7 @@ impl Observer for Checked<'_> {
     fn block(&mut self, _: u32, _: Block) {}
 
     fn value(&mut self, item: u32, value: Value, lanes: &[u64]) {
-        let facts = [Known::of(self.kernel, value), self.stored.of(self.kernel, value)];
+        let facts = [Known::of(self.kernel, value), self.stored.of(self.kernel, value), self.together.of(value)];
         for known in facts {
             assert!(
                 known.contains(lanes),
@@ -57,7 +58,12 @@ fn facts_hold_for_random_kernels() {
         let flow = Flow::new(&kernel);
         let launch = Launch { budget: 1 << 16, ..Launch::new(7) };
         let block = launch.shape.block;
-        let mut checked = Checked { kernel: &kernel, stored: KnownValues::new(&flow, Some(block)), informative: 0 };
+        let mut checked = Checked {
+            kernel: &kernel,
+            stored: KnownValues::new(&flow, Some(block)),
+            together: AllKnown::new(&kernel),
+            informative: 0,
+        };
         let prepared = Prepared::new(&kernel);
         for _ in 0..2 {
             let mut bytes = arguments(&kernel, 7, &mut random);

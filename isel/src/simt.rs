@@ -1,7 +1,7 @@
 //! Parts of instruction selection that targets with one thread per work item share: types that the
 //! rules use, and methods that only inspect the kernel.
 
-use halfbyte_ir::{Inst, IntCC, Kernel, Known, LaneMap, MemAttr, Op, Type, Value};
+use halfbyte_ir::{AllKnown, Inst, IntCC, Kernel, LaneMap, MemAttr, Op, Type, Value};
 
 /// Operation of a video instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -100,18 +100,18 @@ pub(crate) fn is_reachable(ty: Type, mem: MemAttr) -> bool {
 /// Returns `true` if `holds` is true for the least and the greatest unsigned number of each pair of
 /// lanes of two values, except the last lane.
 pub(crate) fn stays_in_lanes(
-    kernel: &Kernel,
+    known: &AllKnown<'_>,
     [a, b]: [Value; 2],
     holds: impl Fn((u64, u64), (u64, u64)) -> bool,
 ) -> bool {
-    let (ty, a, b) = (kernel.ty(a), Known::of(kernel, a), Known::of(kernel, b));
+    let (ty, a, b) = (known.kernel().ty(a), known.of(a), known.of(b));
     let mut lanes = a.lanes().zip(b.lanes()).take(ty.lanes() - 1);
     lanes.all(|(a, b)| holds(a.unsigned(), b.unsigned()))
 }
 
 /// Returns `true` if the highest bit of each lane of two values is zero.
-pub(crate) fn are_in_half_range(kernel: &Kernel, values: [Value; 2]) -> bool {
-    values.into_iter().all(|value| Known::of(kernel, value).all().signed().0 >= 0)
+pub(crate) fn are_in_half_range(known: &AllKnown<'_>, values: [Value; 2]) -> bool {
+    values.into_iter().all(|value| known.of(value).all().signed().0 >= 0)
 }
 
 /// Returns a word whose lanes have only the highest bit, for a condition that includes equality.
@@ -206,15 +206,15 @@ macro_rules! thread_methods {
         }
 
         fn carries_nothing(&mut self, ty: Type, a: Value, b: Value) -> Option<Unit> {
-            $crate::simt::stays_in_lanes(self.kernel, [a, b], |a, b| a.1 + b.1 <= ty.elem().mask()).then_some(())
+            $crate::simt::stays_in_lanes(&self.known, [a, b], |a, b| a.1 + b.1 <= ty.elem().mask()).then_some(())
         }
 
         fn borrows_nothing(&mut self, _ty: Type, a: Value, b: Value) -> Option<Unit> {
-            $crate::simt::stays_in_lanes(self.kernel, [a, b], |a, b| a.0 >= b.1).then_some(())
+            $crate::simt::stays_in_lanes(&self.known, [a, b], |a, b| a.0 >= b.1).then_some(())
         }
 
         fn in_half_range(&mut self, a: Value, b: Value) -> Option<Unit> {
-            $crate::simt::are_in_half_range(self.kernel, [a, b]).then_some(())
+            $crate::simt::are_in_half_range(&self.known, [a, b]).then_some(())
         }
 
         fn is_greater(&mut self, cc: &IntCC) -> Option<Unit> {

@@ -12,6 +12,7 @@ mod lane;
 mod transfer;
 mod vector;
 
+use std::cell::OnceCell;
 use std::ops::RangeInclusive;
 
 use cranelift_entity::SecondaryMap;
@@ -52,9 +53,24 @@ impl Known {
         Known { ty, zeros: 0, ones: 0, all: Lane::any(ty.elem().bits()) }
     }
 
+    /// Returns `true` if nothing is known about the value.
+    fn is_any(&self) -> bool {
+        self.zeros | self.ones == 0 && self.all == Lane::any(self.all.width())
+    }
+
+    /// Returns `true` if the facts are the same for all lanes.
+    fn is_uniform(&self) -> bool {
+        let width = self.ty.elem().bits();
+        // A bit at the start of each lane.
+        let ones = |bits: u32| u64::MAX >> (64 - bits);
+        let starts = (u64::MAX / ones(width)) & ones(self.ty.bits().min(64));
+        let in_lanes = |bits: u64| bits.wrapping_mul(starts);
+        self.ty.bits() > 64 || in_lanes(self.all.zeros()) == self.zeros && in_lanes(self.all.ones()) == self.ones
+    }
+
     /// Returns the facts about one lane.
     pub fn lane(&self, number: usize) -> Lane {
-        if self.ty.is_scalar() {
+        if self.ty.is_scalar() || self.is_uniform() {
             return self.all;
         }
         let width = self.ty.elem().bits();
@@ -102,6 +118,16 @@ impl Known {
             known.all = known.all.or(lane);
         }
         Some(known)
+    }
+
+    /// Returns the facts about a value whose lanes all have the same facts.
+    fn uniform(ty: Type, lane: Lane) -> Known {
+        let known = Known { ty, zeros: lane.zeros(), ones: lane.ones(), all: lane };
+        (1..stored_lanes(ty)).map(|number| number as u32 * ty.elem().bits()).fold(known, |known, start| Known {
+            zeros: known.zeros | lane.zeros() << start,
+            ones: known.ones | lane.ones() << start,
+            ..known
+        })
     }
 
     /// Returns the facts about a value of at most 64 bits with these known bits.
@@ -186,10 +212,16 @@ impl<'f> KnownValues<'f> {
     }
 
     fn within(&mut self, kernel: &Kernel, value: Value, depth: u32) -> Known {
-        if let Some(known) = self.stored[value] {
-            return known;
-        }
         let ty = kernel.ty(value);
+        // Nearly nothing is known about numbers in floating point.
+        if ty.is_float() {
+            return Known::any(ty);
+        }
+        match self.stored.get(value) {
+            Some(Some(known)) => return *known,
+            Some(None) => {}
+            None => self.stored.resize(kernel.values.len()),
+        }
         let Some(depth) = depth.checked_sub(1) else { return Known::any(ty) };
         let known = match kernel.values[value].def {
             ValueDef::Result(inst) => self
@@ -218,6 +250,38 @@ impl<'f> KnownValues<'f> {
             Op::GroupSize => Lane::constant(32, size),
             _ => return None,
         };
-        Known::of_lanes(Type::I32, |_| Some(lane))
+        Some(Known::uniform(Type::I32, lane))
+    }
+}
+
+/// Facts about all values of a kernel that does not change. They are computed together when the
+/// first is asked for, in the order of the layout, so that no chain of definitions is too long.
+pub struct AllKnown<'k> {
+    kernel: &'k Kernel,
+    stored: OnceCell<SecondaryMap<Value, Option<Known>>>,
+}
+
+impl<'k> AllKnown<'k> {
+    /// Creates the facts about the values of a kernel.
+    pub fn new(kernel: &'k Kernel) -> AllKnown<'k> {
+        AllKnown { kernel, stored: OnceCell::new() }
+    }
+
+    /// Returns the kernel.
+    pub fn kernel(&self) -> &'k Kernel {
+        self.kernel
+    }
+
+    /// Returns the facts about a value.
+    pub fn of(&self, value: Value) -> Known {
+        let stored = self.stored.get_or_init(|| {
+            let mut known = KnownValues::default();
+            let insts = self.kernel.layout.iter().flat_map(|&block| &self.kernel.blocks[block].insts);
+            for result in insts.filter_map(|&inst| self.kernel.result(inst)) {
+                known.of(self.kernel, result);
+            }
+            known.stored
+        });
+        stored[value].unwrap_or(Known::any(self.kernel.ty(value)))
     }
 }

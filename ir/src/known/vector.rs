@@ -29,15 +29,18 @@ pub(super) fn transfer(kernel: &Kernel, inst: Inst, ty: Type, of: &mut dyn FnMut
                 return Known::of_lanes(ty, number);
             }
             let all = (0..ty.lanes()).filter_map(number).reduce(Lane::or)?;
-            Known::of_lanes(ty, |_| Some(all))
+            Some(Known::uniform(ty, all))
         }
-        (Op::LaneId, ..) => Known::of_lanes(ty, |_| Some(Lane::of_unsigned(width, 0, 31))),
+        (Op::LaneId, ..) => Some(Known::uniform(ty, Lane::of_unsigned(width, 0, 31))),
         (Op::Icmp, Attr::IntCC(cc), &[a, b]) => {
             let (a, b) = (of(a), of(b));
             Known::of_lanes(ty, |lane| Some(truth(compared(cc, a.lane(lane), b.lane(lane)))))
         }
         (Op::Select, _, &[condition, a, b]) => {
             let (condition, a, b) = (of(condition), of(a), of(b));
+            if a.is_any() && b.is_any() {
+                return None;
+            }
             let is_one = condition.ty.is_scalar();
             Known::of_lanes(ty, |lane| {
                 Some(match at(&condition, if is_one { 0 } else { lane }).number() {
@@ -49,7 +52,7 @@ pub(super) fn transfer(kernel: &Kernel, inst: Inst, ty: Type, of: &mut dyn FnMut
         }
         (Op::Splat, _, &[a]) => {
             let a = of(a);
-            Known::of_lanes(ty, |_| Some(a.lane(0)))
+            Some(Known::uniform(ty, a.lane(0)))
         }
         (Op::Shuffle, Attr::Lanes(map), &[a, b]) => {
             let (a, b) = (of(a), of(b));
@@ -67,13 +70,13 @@ pub(super) fn transfer(kernel: &Kernel, inst: Inst, ty: Type, of: &mut dyn FnMut
             let (a, b) = (of(a), of(b));
             if is_wide {
                 let all = a.all.or(b.all);
-                return Known::of_lanes(ty, |_| Some(all));
+                return Some(Known::uniform(ty, all));
             }
             Known::of_lanes(ty, |lane| Some(if lane == usize::from(number) { b.lane(0) } else { a.lane(lane) }))
         }
         (Op::Extract, Attr::Lane(number), &[a]) => {
             let a = of(a);
-            Known::of_lanes(ty, |_| Some(a.lane(number.into())))
+            Some(Known::uniform(ty, a.lane(number.into())))
         }
         (Op::Bitcast, _, &[a]) if ty.bits() <= 64 => {
             let a = of(a);
@@ -92,7 +95,7 @@ pub(super) fn transfer(kernel: &Kernel, inst: Inst, ty: Type, of: &mut dyn FnMut
             let parts = parts.iter().map(|&part| of(part));
             let lanes = parts.map(|part| (part.ty.elem() == ty.elem()).then_some(part.all));
             let all = lanes.reduce(|a, b| Some(a?.or(b?)))??;
-            Known::of_lanes(ty, |_| Some(all))
+            Some(Known::uniform(ty, all))
         }
         (Op::Split, Attr::Lane(number), &[a]) => {
             let a = of(a);
@@ -101,7 +104,7 @@ pub(super) fn transfer(kernel: &Kernel, inst: Inst, ty: Type, of: &mut dyn FnMut
                 return Known::of_bits(ty, a.zeros.checked_shr(start)?, a.ones.checked_shr(start)?);
             }
             let all = (a.ty.elem() == ty.elem()).then_some(a.all);
-            Known::of_lanes(ty, |_| all)
+            Some(Known::uniform(ty, all?))
         }
         (Op::ReduceAddS | Op::ReduceAddU, _, &[a]) => {
             let a = of(a);
@@ -132,18 +135,55 @@ pub(super) fn transfer(kernel: &Kernel, inst: Inst, ty: Type, of: &mut dyn FnMut
             let mut lanes = a.lanes();
             let first = lanes.next()?;
             let all = lanes.try_fold(first, |all, lane| binary(op, width, all, lane));
-            Known::of_lanes(ty, |_| all)
+            Some(Known::uniform(ty, all?))
         }
         (op, _, &[a]) if op.row().lanewise => {
             let a = of(a);
+            if a.is_uniform() {
+                return Some(Known::uniform(ty, unary(op, width, a.all)?));
+            }
             Known::of_lanes(ty, |lane| unary(op, width, at(&a, lane)))
         }
         (op, _, &[a, b]) if op.row().lanewise || matches!(op, Op::DivS | Op::DivU | Op::RemS | Op::RemU) => {
             let (a, b) = (of(a), of(b));
+            if a.is_any() && b.is_any() && is_onto(op) {
+                return None;
+            }
+            if a.is_uniform() && b.is_uniform() {
+                return Some(Known::uniform(ty, binary(op, width, a.all, b.all)?));
+            }
             Known::of_lanes(ty, |lane| binary(op, width, at(&a, lane), at(&b, lane)))
         }
         _ => None,
     }
+}
+
+/// Returns `true` for an op with two operands that can have any result if it can have any operands.
+const fn is_onto(op: Op) -> bool {
+    matches!(
+        op,
+        Op::Add
+            | Op::Sub
+            | Op::And
+            | Op::Or
+            | Op::Xor
+            | Op::AddSatS
+            | Op::AddSatU
+            | Op::SubSatS
+            | Op::SubSatU
+            | Op::AvgU
+            | Op::AbsDiffS
+            | Op::AbsDiffU
+            | Op::MinS
+            | Op::MinU
+            | Op::MaxS
+            | Op::MaxU
+            | Op::Shl
+            | Op::ShrS
+            | Op::ShrU
+            | Op::Rotl
+            | Op::Rotr
+    )
 }
 
 fn truth(value: Option<bool>) -> Lane {
@@ -161,7 +201,7 @@ fn bounds(lane: Lane, is_signed: bool) -> (i128, i128) {
 /// Returns the facts about a sum of terms with these bounds.
 fn total(ty: Type, terms: impl Iterator<Item = (i128, i128)>) -> Option<Known> {
     let (low, high) = terms.fold((0, 0), sum);
-    Known::of_lanes(ty, |_| Some(Lane::wrapping(ty.elem().bits(), low, high)))
+    Some(Known::uniform(ty, Lane::wrapping(ty.elem().bits(), low, high)))
 }
 
 /// Returns the facts about a sum of terms with these bounds and an addend.
@@ -173,5 +213,5 @@ fn plus(ty: Type, terms: impl Iterator<Item = (i128, i128)>, acc: Lane) -> Optio
         Lane::wrapping(width, low, high)
     };
     let all = with(bounds(acc, true)).and(with(bounds(acc, false)));
-    Known::of_lanes(ty, |_| Some(all))
+    Some(Known::uniform(ty, all))
 }

@@ -4,7 +4,7 @@ use arrayvec::ArrayVec;
 use rustc_hash::FxHashMap;
 
 use super::Combiner;
-use super::word::ThreeSourceOp;
+use super::word::{ThreeSourceOp, is_logic};
 use crate::halu::operands::{Reg, SourceLocation, Src};
 use crate::vcode::VReg;
 
@@ -238,6 +238,9 @@ impl Combiner<'_> {
         self.inlined_everywhere.clear();
         let mut inlined: FxHashMap<VReg, u32> = FxHashMap::default();
         for at in insts {
+            if !self.inst(at).is_some_and(|inst| is_logic(inst.inst.opcode())) {
+                continue;
+            }
             let Some((ThreeSourceOp::Logic(table), sources)) = self.three(at) else { continue };
             let Some(function) = Function::of(table, sources) else { continue };
             for (number, word) in function.words.0.iter().enumerate() {

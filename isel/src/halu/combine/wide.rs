@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::Combiner;
 use crate::halu::machine::Halu;
-use crate::vcode::{Access, Operand, VReg};
+use crate::vcode::{Access, Operand, VInst, VReg};
 
 /// Registers from which the words of a wide register were moved, if they are known.
 type Origins = [Option<VReg>; 4];
@@ -37,12 +37,14 @@ impl Combiner<'_> {
 
     /// If an instruction unconditionally moves a word into a wide register, returns the written operand.
     fn wide_move(&self, at: u32) -> Option<&Operand<Halu>> {
-        let inst = self.inst(at)?;
-        let is_move = matches!(inst.inst.opcode(), Opcode::MOV_R | Opcode::MOV_I | Opcode::MOV_C);
+        let is_move = |inst: &&VInst<Halu>| {
+            matches!(inst.inst.opcode(), Opcode::MOV_R | Opcode::MOV_I | Opcode::MOV_C) && inst.inst.is_unconditional()
+        };
+        let inst = self.inst(at).filter(is_move)?;
         let operands = self.code.operands(inst);
         let is_plain = operands.iter().all(|operand| operand.access != Access::Use || operand.place == R32);
         let written = operands.iter().find(|operand| operand.access != Access::Use)?;
-        (is_move && is_plain && inst.inst.is_unconditional() && !self.is_word(written.reg)).then_some(written)
+        (is_plain && !self.is_word(written.reg)).then_some(written)
     }
 
     /// Returns the origins of the words of the wide register that a move writes.

@@ -47,6 +47,11 @@ pub(super) enum Operation {
     },
 }
 
+/// Returns `true` for an opcode of LOP3.
+pub(super) const fn is_logic(opcode: Opcode) -> bool {
+    matches!(opcode, Opcode::LOP3_RRR | Opcode::LOP3_RIR | Opcode::LOP3_RCR)
+}
+
 impl Combiner<'_> {
     /// Decodes an instruction into an operation, or returns `None` if it cannot be combined.
     pub(super) fn meaning(&self, at: u32) -> Option<Operation> {
@@ -83,7 +88,7 @@ impl Combiner<'_> {
         let word = self.inst(at)?.inst;
         let opcode = word.opcode();
         let kind = match opcode {
-            Opcode::LOP3_RRR | Opcode::LOP3_RIR | Opcode::LOP3_RCR => ThreeSourceOp::Logic(word.get(LUT) as u8),
+            _ if is_logic(opcode) => ThreeSourceOp::Logic(word.get(LUT) as u8),
             Opcode::IADD3_RRR | Opcode::IADD3_RIR | Opcode::IADD3_RCR => ThreeSourceOp::Sum,
             Opcode::IMAD_RRR | Opcode::IMAD_RIR | Opcode::IMAD_RCR | Opcode::IMAD_RRI => ThreeSourceOp::Product,
             _ => return None,

@@ -12,7 +12,7 @@ use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
 use halfbyte_abi::{self as abi, Poll};
 use halfbyte_ir::flow::Flow;
-use halfbyte_ir::{Attr, Block, BlockCall, Inst, Kernel, Reason, Span, Type, Value};
+use halfbyte_ir::{AllKnown, Attr, Block, BlockCall, Inst, Kernel, Reason, Span, Type, Value};
 use halfbyte_isa::halu::TARGET;
 use halfbyte_isa::halu::fields::*;
 use halfbyte_isa::halu::{Inst as Word, Opcode};
@@ -33,6 +33,7 @@ use sums::SumUses;
 
 pub(super) struct Lowering<'k> {
     pub kernel: &'k Kernel,
+    pub known: AllKnown<'k>,
     pub out: Builder,
     pub fired: Vec<u32>,
     pub trace: Option<&'k mut Trace>,
@@ -101,6 +102,7 @@ pub(crate) fn select(request: Request<'_>, scratch: &mut Scratch) -> Result<Sele
     value_regs.resize(kernel.values.len());
     let lowering = Lowering {
         kernel,
+        known: AllKnown::new(kernel),
         out: Builder::new(Vec::with_capacity(2 * ops), operands, insts),
         fired: Vec::with_capacity(2 * ops),
         trace,

@@ -13,7 +13,7 @@ use arrayvec::ArrayVec;
 use cranelift_entity::SecondaryMap;
 use halfbyte_abi::{self as abi, Poll, Sm};
 use halfbyte_ir::flow::Flow;
-use halfbyte_ir::{Attr, Block, BlockCall, Inst, Kernel, Op, Reason, Span, Type, Value, ValueDef};
+use halfbyte_ir::{AllKnown, Attr, Block, BlockCall, Inst, Kernel, Op, Reason, Span, Type, Value, ValueDef};
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx;
 use halfbyte_isa::ptx::Guard;
@@ -32,6 +32,7 @@ use memory::Addresses;
 
 pub(super) struct Lowering<'k> {
     pub kernel: &'k Kernel,
+    pub known: AllKnown<'k>,
     pub out: Builder,
     pub fired: Vec<u32>,
     pub trace: Option<&'k mut Trace>,
@@ -93,6 +94,7 @@ pub(crate) fn select(request: Request<'_>) -> Result<Selected, Vec<Refusal>> {
     let ops = kernel.insts.len();
     let lowering = Lowering {
         kernel,
+        known: AllKnown::new(kernel),
         out: Builder::with_capacity(ops),
         fired: Vec::with_capacity(2 * ops),
         trace,
