@@ -95,7 +95,7 @@ fn scalarisation_preserves_results() {
         let takes = |kernel: &Kernel| lacked(&lowered(kernel), &legality).is_empty();
         let mut palette = Palette::new(takes).with_types(&types);
         let mut met = BTreeSet::new();
-        for _ in 0..400 {
+        for _ in 0..600 {
             let shape = Shape { traps: random.below(6) == 0, ..Shape::random(&mut random) };
             let before = kernel(&palette.kernel("k", &shape, &mut random).to_string());
             let after = lowered(&before);

@@ -9,7 +9,7 @@ use crate::{
 
 use super::Generator;
 use super::memory::MOST_SCALARS;
-use super::palette::{Drawn, GeneratedForm, OpForm, Palette};
+use super::palette::{Drawn, GeneratedForm, OpForm};
 
 /// Maximum number of attempts to find a supported op or operand.
 const DRAWS: usize = 50;
@@ -95,13 +95,19 @@ impl Generator<'_, '_> {
         if !types.iter().all(|&ty| self.has(ty)) || !self.palette.takes(GeneratedForm::Op(form)) {
             return None;
         }
+        // Two numbers with small ranges are compared without care for the sign.
+        let are_small = op == Op::Icmp && self.one_in(4);
         let mut args = Vec::with_capacity(types.len());
         for (number, &ty) in types.iter().enumerate() {
             args.push(if has_constant && number + 1 == types.len() {
                 self.splat(ty, is_shift)
             } else {
-                self.operand(ty)?
+                let value = self.operand(ty)?;
+                if are_small { self.masked(value) } else { value }
             });
+        }
+        if op == Op::Or && ty == Type::I32 && self.one_in(4) {
+            args = self.word_parts().unwrap_or(args);
         }
         if let Some(product) = self.product(op, ty, attr)
             && let number = self.random.below(args.len())
@@ -194,16 +200,48 @@ impl Generator<'_, '_> {
     /// value. The lanes of some integers have a small range.
     pub(super) fn operand(&mut self, ty: Type) -> Option<Value> {
         let value = self.unmasked(ty)?;
+        Some(if self.one_in(16) { self.masked(value) } else { value })
+    }
+
+    /// Returns `true` if the target supports constants of a type and an op on two operands of the type.
+    fn takes_with_constant(&mut self, op: Op, ty: Type) -> bool {
+        [Op::Const, op].into_iter().all(|op| self.palette.takes(GeneratedForm::Op(OpForm::plain(op, ty))))
+    }
+
+    /// Clears the high bits of each lane of an integer. Returns any other value unchanged.
+    fn masked(&mut self, value: Value) -> Value {
+        let ty = self.ty(value);
         let is_integer = !ty.is_float() && !ty.is_mask() && ty != Type::PTR;
-        let takes = |palette: &mut Palette<'_>, op| palette.takes(GeneratedForm::Op(OpForm::plain(op, ty)));
-        if !is_integer || !self.one_in(16) || !takes(self.palette, Op::Const) || !takes(self.palette, Op::And) {
-            return Some(value);
+        if !is_integer || !self.takes_with_constant(Op::And, ty) {
+            return value;
         }
         let mask = self.low_mask(ty);
         let mask = self.builder.constant(ty, &[mask]);
         let masked = self.builder.value(Op::And, ty, Attr::None, &[value, mask]);
         self.scope.push(masked);
-        Some(masked)
+        masked
+    }
+
+    /// Generates the operands of an `or` that joins two parts of a word: high bits that a shift
+    /// moves there, and low bits from a shift or a mask.
+    fn word_parts(&mut self) -> Option<Vec<Value>> {
+        let ty = Type::I32;
+        let mut shifts = [Op::Shl, Op::ShrU].map(|op| OpForm { constant: true, ..OpForm::plain(op, ty) }).into_iter();
+        if !shifts.all(|form| self.palette.takes(GeneratedForm::Op(form))) || !self.takes_with_constant(Op::And, ty) {
+            return None;
+        }
+        let (high, low) = (self.operand(ty)?, self.operand(ty)?);
+        let count = 1 + self.random.below(31) as u64;
+        let mut part = |op, value, number| {
+            let number = self.builder.constant(ty, &[number]);
+            self.builder.value(op, ty, Attr::None, &[value, number])
+        };
+        let high = part(Op::Shl, high, count);
+        let low = match self.random.below(2) {
+            0 => part(Op::ShrU, low, 32 - count),
+            _ => part(Op::And, low, (1 << count) - 1),
+        };
+        Some(if self.one_in(2) { vec![high, low] } else { vec![low, high] })
     }
 
     fn unmasked(&mut self, ty: Type) -> Option<Value> {
