@@ -11,7 +11,7 @@ use super::alike::{Alike, Given, program};
 /// its items run in gangs.
 type Case = (&'static str, &'static str, &'static [u32], &'static [usize], bool);
 
-const KERNELS: [Case; 26] = [
+const KERNELS: [Case; 29] = [
     // The items stay converged.
     (
         "sum",
@@ -128,6 +128,29 @@ const KERNELS: [Case; 26] = [
         "n: i32, x: in i32, y: out i32) {\nlet i = item_id()\nif i >=_u n {\nreturn\n}\nvar s = 0\nfor k in 0..3 {\ns += x[i * 3 + k]\n}\ny[i] = s\n}",
         &[45],
         &[12, 4],
+        true,
+    ),
+    // Numbers overflow in loops, and infinity minus infinity is NaN. Some of the NaNs that loops
+    // carry reach a store, a conversion to bits, or a selection.
+    (
+        "nan_stored",
+        "n: i32, x: in f32, y: out f32, z: out i32) {\nlet i = item_id()\nvar (a, b, s) = (x[i], x[i * 2], f32(0))\nfor k in 0..n {\na = a * a - b\nb = a + a\ns = s - b\n}\ny[i] = a\nz[i] = select(b < s, i, n)\n}",
+        &[9],
+        &[8, 4, 4],
+        true,
+    ),
+    (
+        "nan_bits",
+        "x: in f32, y: out i32) {\nlet i = item_id()\nvar (a, b) = (x[i], x[i * 2])\nvar k = bitcast.i32(a) & 15\nvar s = 0\nwhile k >_s 0 {\na = a * a - b\nb = ffma(b, b, a)\ns += bitcast.i32(b) & 7\nk -= 1\n}\ny[i] = bitcast.i32(a) ^ s\n}",
+        &[],
+        &[8, 4],
+        true,
+    ),
+    (
+        "nan_apart",
+        "x: in f32, y: out f32, z: out i32) {\nlet i = item_id()\nvar (a, b, c) = (x[i], x[i * 2], f32(1))\nvar k = bitcast.i32(a) & 15\nwhile k >_s 0 {\nif b < a {\na = -(a * b)\nc = a - a\n} else {\nb = b * b\na = fabs(a - b)\n}\nk -= 1\n}\ny[i] = c\nz[i] = select(a < b, 1, 2)\n}",
+        &[],
+        &[8, 4, 4],
         true,
     ),
     // The access is out of bounds for some items.

@@ -8,6 +8,7 @@ use super::flow::Flow;
 use super::front::Kernel;
 use super::graph::{Block, BlockId, Next};
 use super::layout::Layout;
+use super::seen_nans::SeenNans;
 use super::stream::is_of_line;
 use super::unit::{Items, Unit};
 
@@ -21,6 +22,8 @@ pub(crate) struct Gang {
     pub has_loop: bool,
     /// The cells of special registers, and how these grow from the first item on.
     pub start: Vec<(Cell, Shape)>,
+    /// Cells whose NaNs must be canonical.
+    pub seen_nans: SeenNans,
     flow: Flow,
 }
 
@@ -52,7 +55,8 @@ impl Gang {
         }
         let special = |register| Some((cells.find(Name::Special(register))?, Layout::Along.shape(register)));
         let start = kernel.specials.iter().copied().filter_map(special).collect();
-        Some(Gang { together, masked, has_loop: flow.has_loop, start, flow })
+        let seen_nans = SeenNans::new(blocks, [&together, &masked], cells.len(), fma);
+        Some(Gang { together, masked, has_loop: flow.has_loop, start, seen_nans, flow })
     }
 
     /// Whether a cell is read after a block before it is written.

@@ -31,6 +31,8 @@ mod repeat;
 mod run;
 mod runner;
 mod schedule;
+#[cfg(feature = "aot")]
+mod seen_nans;
 mod sized;
 mod split;
 pub(crate) mod step;

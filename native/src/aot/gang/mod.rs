@@ -16,7 +16,9 @@ use super::runs::Ways;
 use super::scalar::Scalar;
 pub(super) use stored::stored;
 
-use crate::jit::{Block, BlockId, CellNumber as Cell, Cells, Ends, Gang, Id, Next, Op, Shape, Target, Unit, constant};
+use crate::jit::{
+    Block, BlockId, CellNumber as Cell, Cells, Ends, Gang, Id, Next, Op, Shape, Target, Unit, cast, constant,
+};
 
 /// Vectors of a word of all items.
 const PARTS: usize = 2;
@@ -212,7 +214,9 @@ impl<'a, 'b, 'f, 'm> Emitter<'a, 'b, 'f, 'm> {
         let live: Vec<(Cell, Id)> = live.copied().collect();
         for (cell, id) in live {
             if unit.dataflow.shape(id).is_varying() {
-                let words = self.vector(id);
+                let is_seen = self.gang.seen_nans.after(block, cell);
+                let words = if is_seen { self.vector(id) } else { self.float(id) };
+                let words = words.map(|words| cast(self.item.s.b, I32X4, words));
                 if let Some(&row) = self.rows.get(cell.index()) {
                     self.set(row, words);
                 }

@@ -113,7 +113,7 @@ impl Emitter<'_, '_, '_, '_> {
     }
 
     /// A value for who does the same for all NaNs.
-    fn float(&mut self, id: Id) -> Words {
+    pub(super) fn float(&mut self, id: Id) -> Words {
         let known = |values: &[Option<Words>]| values.get(id.index()).copied().flatten();
         if let Some(words) = known(&self.floats).or_else(|| known(&self.vectors)) {
             return words;
@@ -137,6 +137,13 @@ impl Emitter<'_, '_, '_, '_> {
                 std::array::from_fn(|part| {
                     let x = cast(self.item.s.b, I32X4, x[part]);
                     compute(self.item.s.b, op, [x, bits[part], bits[part]])
+                })
+            }
+            Op::Select if let &[condition, a, b] = args.as_slice() => {
+                let (condition, a, b) = (self.vector(condition), self.float(a), self.float(b));
+                std::array::from_fn(|part| {
+                    let [a, b] = [a, b].map(|words| cast(self.item.s.b, I32X4, words[part]));
+                    compute(self.item.s.b, op, [condition[part], a, b])
                 })
             }
             _ => return self.vector(id),
