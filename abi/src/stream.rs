@@ -103,16 +103,25 @@ pub struct Step {
 pub enum TripCount {
     /// Constant trip count.
     Const(u32),
-    /// Trip count that is computed at launch, modulo 2^32. If `signed`, a negative count means 0.
-    /// The trip count is at least `at_least`.
+    /// Trip count that is computed at launch, modulo 2^32 ([`TripCount::at_launch`]).
     Of {
         /// Expression for the trip count.
         count: Affine,
-        /// `true` if the count is a signed number.
+        /// `true` if the number of iterations above the minimum is a signed number.
         signed: bool,
         /// Minimum trip count: 1 for a loop with the exit test at its end, else 0.
         at_least: u32,
     },
+}
+
+impl TripCount {
+    /// Returns the trip count of a launch on which the expression has the value `count`. If
+    /// `signed`, the minimum applies where `count - at_least` is negative as a signed number. So a
+    /// loop that is tested `i32::MAX + 1` times has 2^31 iterations.
+    pub const fn at_launch(count: u32, signed: bool, at_least: u32) -> u32 {
+        let is_below = if signed { count.wrapping_sub(at_least).cast_signed() < 0 } else { count < at_least };
+        if is_below { at_least } else { count }
+    }
 }
 
 /// An affine expression modulo 2^32, whose value is known when the kernel is launched.

@@ -212,7 +212,11 @@ fn trips_are_as_the_loop_counts() {
     assert_eq!(copied(3, true, 1), Ok(3));
     assert_eq!(copied(u32::MAX, true, 0), Ok(0));
     assert_eq!(copied(u32::MAX, true, 1), Ok(1));
+    assert_eq!(copied(0, true, 1), Ok(1));
     assert!(matches!(copied(u32::MAX, false, 0), Err(LaunchError::Tile(_))));
+    // A loop with a signed bound of `i32::MAX` tests its exit 2^31 times.
+    assert!(matches!(copied(1 << 31, true, 1), Err(LaunchError::Tile(_))));
+    assert_eq!(copied(1 << 31, true, 0), Ok(0));
 }
 
 /// Two nested loops access one stream in the inner loop and one in the outer loop. `y[i][j]` is the

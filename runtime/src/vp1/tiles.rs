@@ -122,10 +122,7 @@ impl Values<'_> {
     fn trips(&self, trips: &TripCount) -> u32 {
         match trips {
             TripCount::Const(trips) => *trips,
-            TripCount::Of { count, signed, at_least } => match self.sum(count) {
-                count if *signed && (count as i32) < 0 => *at_least,
-                count => count.max(*at_least),
-            },
+            TripCount::Of { count, signed, at_least } => TripCount::at_launch(self.sum(count), *signed, *at_least),
         }
     }
 }

@@ -185,8 +185,7 @@ impl Test {
 
 fn trips(count: Affine, signed: bool, at_least: u32) -> TripCount {
     match as_constant(&count) {
-        Some(count) if signed && count.cast_signed() < 0 => TripCount::Const(at_least),
-        Some(count) => TripCount::Const(count.max(at_least)),
+        Some(count) => TripCount::Const(TripCount::at_launch(count, signed, at_least)),
         None => TripCount::Of { count, signed, at_least },
     }
 }
