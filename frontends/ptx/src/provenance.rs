@@ -95,8 +95,7 @@ pub(crate) enum ParameterError {
     Outside { inst: usize },
     /// An address that derives from no parameter.
     Untraced { inst: usize },
-    /// An access at a sum, either operand of which may be the address. Also a store of a parameter that may be an
-    /// address.
+    /// An access at a sum of two possible addresses, or a store of a parameter that may be an address.
     Ambiguous { inst: usize, names: Vec<String> },
     /// A store to a module variable.
     Written { inst: usize, name: String },

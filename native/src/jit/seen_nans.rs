@@ -1,4 +1,6 @@
-//! Cells whose NaNs need not be canonical, because every later use treats all NaNs alike.
+//! Backward analysis of NaNs: finds the cells whose NaNs must be canonical.
+//!
+//! Arithmetic and comparisons of floats treat all NaNs alike. Any other use sees the bits of a NaN.
 
 use super::cells::Cell;
 use super::dataflow::{Id, Op};
@@ -8,7 +10,7 @@ use super::graph::{Block, BlockId};
 use super::unit::Unit;
 use super::vector::takes_any_nan;
 
-/// For each block, the cells before it of which a later use sees the bits of a NaN.
+/// Cells that must hold canonical NaNs at the start of each block, indexed by block and by cell.
 pub(crate) struct SeenNans(Vec<Vec<bool>>);
 
 impl SeenNans {
@@ -34,13 +36,13 @@ impl SeenNans {
         }
     }
 
-    /// Returns `true` if a use after a block may see the bits of a NaN in a cell.
+    /// Returns `true` if a cell must hold a canonical NaN at the end of a block.
     pub fn after(&self, block: &Block, cell: Cell) -> bool {
         let is_seen = |next: BlockId| self.0.get(next.index()).and_then(|cells| cells.get(cell.index()));
         block.successors().any(|next| is_seen(next) == Some(&true))
     }
 
-    /// Returns the cells before a block of which a use in it, or after it, sees the bits.
+    /// Returns the cells that must hold canonical NaNs at the start of a block.
     fn before(&self, unit: &Unit, block: &Block, fma: bool) -> Vec<bool> {
         let cells = self.0.first().map_or(0, Vec::len);
         let mut before: Vec<bool> = (0..cells as u32).map(|cell| self.after(block, Cell(cell))).collect();
@@ -60,7 +62,7 @@ impl SeenNans {
     }
 }
 
-/// Returns `true` for each operation of which a use sees the bits of a NaN.
+/// Returns `true` for each operation whose NaNs must be canonical.
 fn seen_nodes(unit: &Unit, after: impl Fn(Cell) -> bool, fma: bool) -> Vec<bool> {
     let d = &unit.dataflow;
     let mut seen = vec![false; d.nodes.len()];

@@ -201,8 +201,8 @@ impl Streams {
         let value = match trips {
             TripCount::Const(trips) => values.code.word(*trips),
             TripCount::Of { count, signed, at_least } => {
-                // Unlike `TripCount::at_launch`, this takes 2^31 for a negative count. No launch has so many iterations,
-                // because their elements do not fit in the data store.
+                // The code treats a count of 2^31 as negative. No launch has so many iterations, because
+                // their elements do not fit in the data store.
                 let mut value = sum(values, count);
                 if *signed {
                     let zero = values.code.word(0);
