@@ -5,15 +5,15 @@
 //! and masks are hoisted only together with an instruction that uses them. Selection folds constants into instructions
 //! and places comparisons next to branches, so a hoisted constant or mask alone would only occupy a register.
 //!
-//! A load can trap. It moves out of the innermost loop only if every entry of the loop executes it before all
-//! effects other than loads, and if no item of the launch writes the buffer.
+//! A load can trap. It moves out of the innermost loop only if every entry of the loop executes it before all effects
+//! and traps of the instructions that stay, and if no item of the launch writes the buffer.
 //!
 //! If a loop has no preheader, the pass creates one directly in front of the loop header, so that no branch becomes a
 //! backward branch. A kernel with an irreducible loop or a loop without exit is not changed.
 
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, SecondaryMap};
-use halfbyte_ir::{Attr, Block, BlockCall, BlockData, Effect, Flow, Inst, Kernel, Op, Type, Value, ValueList};
+use halfbyte_ir::{Attr, Block, BlockCall, BlockData, Flow, Inst, Kernel, Op, Type, Value, ValueList};
 
 use crate::pass::{BuiltIn, Context, Order};
 use crate::passes::loops::{LoopId, Loops};
@@ -89,7 +89,7 @@ fn leaving(kernel: &Kernel, flow: &Flow, loops: &Loops) -> Option<SecondaryMap<I
     home.resize(kernel.values.len());
     let mut work = Vec::new();
     for block in flow.reverse_postorder() {
-        // `has_effect` is set after an instruction with an effect. `loads` counts the hoisted loads.
+        // `has_effect` is set after an instruction that stays and has an effect or can trap. `loads` counts the hoisted loads.
         let (mut has_effect, mut loads) = (false, 0);
         for &param in kernel.block_params(block) {
             home[param] = block.into();
@@ -108,9 +108,12 @@ fn leaving(kernel: &Kernel, flow: &Flow, loops: &Loops) -> Option<SecondaryMap<I
                 loops.nest(block).take_while(comes_from_outside).last()
             } else if !has_effect && loads < MOST_LOADS && kernel.reads_unwritten(inst) {
                 let innermost = loops.nest(block).next().filter(|&id| loops.get(id).header == block);
-                innermost.filter(comes_from_outside).inspect(|_| loads += 1)
+                let out = innermost.filter(comes_from_outside);
+                has_effect = out.is_none();
+                loads += 1;
+                out
             } else {
-                has_effect |= kernel.insts[inst].op.row().effect != Effect::Read;
+                has_effect = true;
                 None
             };
             let Some(out) = out else { continue };

@@ -241,17 +241,16 @@ kernel @a_loop_without_end_and_one_that_is_entered_in_two_places(%a: i32, %y: ou
 ;=   br ^one
 ;= }
 
-; A load of a buffer that no item writes leaves the loop whose first block has it, with its index. Another load before it
-; does not matter.
+; A load of a buffer that no item writes leaves the loop whose first block has it, with its index.
 kernel @input(%n: i32, %x: in i32, %z: in i32, %y: out i32) {
 ^entry:
   %i = item_id
   %zero = const.i32 0
   br ^loop(%zero, %zero)
 ^loop(%s: i32, %l: i32):
-  %u = load %z[%l]
   %j = add.i32 %i, %n
   %v = load %x[%j]
+  %u = load %z[%l]
   %p = mul.i32 %u, %v
   %s1 = add.i32 %s, %p
   %one = const.i32 1
@@ -327,3 +326,28 @@ kernel @later(%n: i32, %x: in i32, %z: in i32, %y: out i32) {
 }
 ; check: ^loop
 ; check-count-2: load
+
+; A load leaves a loop only if no load that can trap before it stays in the loop.
+kernel @loads_before_and_after_a_load_that_stays(%x: in i32, %y: in i32, %z: in i32, %n: i32, %o: out i32) {
+^entry:
+  %zero = const.i32 0
+  br ^loop(%zero, %zero)
+^loop(%i: i32, %s: i32):
+  %before = load %y
+  %stays = load %x[%i]
+  %after = load %z
+  %a = add.i32 %before, %stays
+  %b = add.i32 %a, %after
+  %t = add.i32 %s, %b
+  %one = const.i32 1
+  %next = add.i32 %i, %one
+  %more = icmp.lt_u.i32 %next, %n
+  br_if %more, ^loop(%next, %t), ^done
+^done:
+  store %t, %o
+  ret
+}
+; check: load %y
+; check: ^loop
+; check: load %x
+; check: load %z

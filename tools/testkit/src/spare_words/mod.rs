@@ -121,7 +121,7 @@ pub const PATTERNS: &[Pattern] = &[
     },
     Pattern {
         name: "invariant load",
-        description: "load in a loop that changes neither the address nor the memory, for a load before the loop",
+        description: "first load in a loop that changes neither the address nor the memory, for a load before the loop",
         find: loops::invariant_load,
     },
 ];

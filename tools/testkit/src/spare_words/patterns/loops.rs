@@ -27,18 +27,22 @@ const LOADS: &[&str] = &["LDG", "LDS", "LDC"];
 /// Mnemonics of all instructions that only read memory.
 const READS: &[&str] = &["LDG", "LDS", "LDC", "LDL", "LD", "ULDC"];
 
-/// Returns `true` if each iteration of a loop of one basic block loads from the same address, and
-/// the loop writes no memory.
+/// Returns `true` if each iteration of a loop of one basic block loads from the same address, the loop writes no
+/// memory, and no load with another address precedes this one in the loop. Such a load can trap first.
 pub(crate) fn invariant_load(listing: &Listing, at: usize) -> bool {
-    let is_load = |inst: &Inst| LOADS.contains(&inst.row().mnemonic) && inst.is_unconditional();
-    if !listing.inst(at).is_some_and(is_load) {
+    let is_load = |at: usize| {
+        listing.inst(at).is_some_and(|inst| LOADS.contains(&inst.row().mnemonic) && inst.is_unconditional())
+    };
+    if !is_load(at) {
         return false;
     }
     let Some(body) = single_block_loop(listing, at) else { return false };
-    let is_changed = |file: RegFile| {
+    let is_changed = |at: usize, file: RegFile| {
         listing.operands(at, file, OperandRole::Use).any(|reg| listing.is_written(file, reg, body.clone()))
     };
-    body.clone().all(|inst| keeps_memory(listing, inst)) && !is_changed(RegFile::Gpr) && !is_changed(RegFile::Ur)
+    let is_invariant = |at: usize| !is_changed(at, RegFile::Gpr) && !is_changed(at, RegFile::Ur);
+    body.clone().all(|inst| keeps_memory(listing, inst))
+        && (body.start..=at).all(|inst| is_invariant(inst) || !is_load(inst))
 }
 
 /// Returns the instructions of the loop of one basic block that has an instruction. Each iteration
@@ -81,6 +85,8 @@ pub(crate) const EXAMPLES: &[super::Example] = &[
             "L:\nLDG R1, [R0.U32+UR2]\nSTG [R2.U32+UR4], R1\nIADD3 R2, R2, R1, R3\nISETP.LT.U32.AND P0, PT, R2, R4\n\
              @P0 BRA L",
             "L:\nLDG.ACQUIRE R1, [R0.U32+UR2]\nISETP.LT.U32.AND P0, PT, R1, R4\n@P0 BRA L",
+            // The first load can trap, and stays in the loop.
+            "L:\nLDG R1, [R2.U32+UR2]\nLDG R3, [R0.U32+UR2]\nIADD3 R2, R2, R1, R3\nISETP.LT.U32.AND P0, PT, R2, R4\n@P0 BRA L",
             // The first branch skips the load.
             "L:\n@P1 BRA OUT\nLDG R1, [R0.U32+UR2]\nIADD3 R2, R2, R1, R3\nISETP.LT.U32.AND P1, PT, R2, R4\nBRA L\n\
              OUT:\nMOV R0, R2",
