@@ -110,7 +110,7 @@ pub enum OperandKind {
     },
     /// A fraction of the accesses to a cache line: an f32 register, or an immediate above 0 and up to 1.
     Fraction,
-    /// An immediate alignment: a power of two, at most 128.
+    /// An immediate alignment: a power of two below 2^32.
     Alignment,
     /// The immediate 128, the size of a cache line in bytes.
     LineSize,
@@ -294,7 +294,12 @@ impl OperandKind {
                     && regs.len() > 1
                     && agree(regs)
                     && (role == OperandRole::Def || found.len() == regs.len())
-                    && vector_type(&found).is_none_or(|found| found != Type::B128 && ty.admits(words, found))
+                    && vector_type(&found).is_none_or(|found| {
+                        // A vector of integers may hold floats of the same width; a single integer must not.
+                        let (of, _) = ty.resolve(words);
+                        let holds_floats = found.holds_integers() && of.kind() == TypeKind::Float;
+                        found != Type::B128 && (ty.admits(words, found) || holds_floats && of.bits() == found.bits())
+                    })
             }
             (OperandKind::Elements(ty), operand) => {
                 let one = if role == OperandRole::Def { OperandKind::Register(ty) } else { OperandKind::Value(ty) };
@@ -373,7 +378,7 @@ impl OperandKind {
                 u32::try_from(bits).is_ok_and(|bits| (0.0..=1.0).contains(&f32::from_bits(bits)) && bits << 1 != 0)
             }
             (OperandKind::Fraction, &Operand::Register(reg)) => is(reg, Ty::Is(Type::F32)),
-            (OperandKind::Alignment, &Operand::Number(bits)) => bits.is_power_of_two() && bits <= 128,
+            (OperandKind::Alignment, &Operand::Number(bits)) => bits.is_power_of_two() && bits <= u32::MAX.into(),
             (OperandKind::LineSize, &Operand::Number(bits)) => bits == LINE_SIZE,
             (OperandKind::Sign, &Operand::Number(bits)) => bits == 1 || bits == MINUS_ONE,
             (OperandKind::Flag, &Operand::Number(bits)) => bits <= 1,
@@ -485,7 +490,7 @@ impl OperandKind {
             OperandKind::BarrierId => format!("a register of type .u32 or a number up to {}", BARRIERS - 1),
             OperandKind::ThreadCount { .. } => "a register of type .u32 or a multiple of the warp size, 32".to_owned(),
             OperandKind::Fraction => "a register of type .f32 or a number above 0 and up to 1".to_owned(),
-            OperandKind::Alignment => "a power of two up to 128".to_owned(),
+            OperandKind::Alignment => "a power of two below 2^32".to_owned(),
             OperandKind::LineSize => "the number 128".to_owned(),
             OperandKind::Sign => "the number 1 or -1".to_owned(),
             OperandKind::Flag => "the number 0 or 1".to_owned(),

@@ -70,7 +70,7 @@ bits! {
          the number of the bit, or with `.shiftamt` its distance from the highest bit; if there is no such bit, it is \
          0xffffffff.",
         "bfind.u32 %d, %a;" "bfind.shiftamt.s64 %d, %a;";
-    FNS "fns" &[ONLY_B32], &[def("d", B32), value("mask", B32), value("base", B32), value("offset", Ty::Is(Type::S32))],
+    FNS "fns" &[ONLY_B32], &[def("d", B32), value("mask", B32), value("base", B32), value("offset", B32)],
         "Finds the n-th set bit of `mask` from `base`: the `offset`th set bit at or above `base`, the `-offset`th at \
          or below `base` if `offset` is negative, or the bit at `base` itself if `offset` is 0. The result is the \
          number of the bit, or 0xffffffff if there is no such bit.",
@@ -78,7 +78,7 @@ bits! {
     POPC "popc" &[WIDE_WORDS], COUNT, "Counts the set bits.", "popc.b32 %d, %a;";
     CLZ "clz" &[WIDE_WORDS], COUNT, "Counts the leading zeros; for 0, the count is the width of the type.", "clz.b32 %d, %a;";
     BREV "brev" &[WIDE_WORDS], D_A, "Reverses the bits.", "brev.b32 %d, %a;";
-    BFE "bfe" &[FIELDS], &[def("d", Ty::Integer(0)), value("a", Ty::Integer(0)), OperandRow::used("b", OperandKind::BitPosition), OperandRow::used("c", OperandKind::BitPosition)],
+    BFE "bfe" &[FIELDS], &[def("d", T), value("a", T), OperandRow::used("b", OperandKind::BitPosition), OperandRow::used("c", OperandKind::BitPosition)],
         "Extracts a bit field of `a`: `c` bits from bit `b`, both modulo 256. The field is zero-extended, or \
          sign-extended if the type is signed. The sign of a field that reaches beyond `a` is the sign of `a`. An empty \
          field is 0.",

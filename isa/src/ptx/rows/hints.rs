@@ -22,7 +22,6 @@ const KEPT: ModifierSlot =
     ModifierSlot::one_of("level", &[since(POLICIES, Token::L2Last), since(POLICIES, Token::L2Normal)]);
 const NORMAL: ModifierSlot = ModifierSlot::one_of("level", words!(L2Normal));
 const SECOND_LEVEL: ModifierSlot = ModifierSlot::one_of("level", words!(L2));
-const GLOBAL: ModifierSlot = ModifierSlot::one_of("space", words!(Global));
 const MAYBE_GLOBAL: ModifierSlot = ModifierSlot::optional("space", words!(Global));
 const FRACTIONAL: ModifierSlot = ModifierSlot::one_of("kind", words!(Fractional));
 const CHOSEN: ModifierSlot = ModifierSlot::one_of("primary priority", words!(L2Last L2Normal L2First L2Unchanged));
@@ -57,7 +56,7 @@ const ORDER: &str = "Orders the memory accesses of a thread before the fence and
 
 controls! {
     PREFETCH "prefetch" &[MAYBE_GLOBAL, LEVEL], AT, Requirements::ALWAYS, FETCH, "prefetch.global.L1 [%a];";
-    PREFETCH_KEPT "prefetch" &[GLOBAL, KEPT], AT, POLICIES, FETCH, "prefetch.global.L2::evict_last [%a];";
+    PREFETCH_KEPT "prefetch" &[MAYBE_GLOBAL, KEPT], AT, POLICIES, FETCH, "prefetch.global.L2::evict_last [%a];";
     PREFETCHU "prefetchu" &[FIRST_LEVEL], AT, Requirements::ALWAYS, FETCH, "prefetchu.L1 [%a];";
     APPLYPRIORITY "applypriority" &[MAYBE_GLOBAL, NORMAL], LINE, POLICIES,
         "Resets the eviction priority of an L2 cache line to normal. It changes no value: `a` may be any address.", "applypriority.global.L2::evict_normal [%a], 128;";

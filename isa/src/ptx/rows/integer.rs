@@ -31,7 +31,7 @@ const CARRIES: ModifierSlot = ty(types!(U32 U64 S32 S64));
 const WORDS: ModifierSlot = ty(types!(U32 S32));
 const HIGH: ModifierSlot = ModifierSlot::one_of("half of the product", words!(Hi));
 const MAD_WIDE_OPERANDS: &[OperandRow] = &[def("d", Ty::Wide), value("a", T), value("b", T), value("c", Ty::Wide)];
-const DOT: &[OperandRow] = &[def("d", U32), value("a", U32), value("b", U32), value("c", U32)];
+const DOT: &[OperandRow] = &[def("d", U32), value("a", T), value("b", Ty::Named(1)), value("c", U32)];
 const FIRST: ModifierSlot = ModifierSlot::one_of("type of a", types!(U32 S32));
 const SECOND: ModifierSlot = ModifierSlot::one_of("type of b", types!(U32 S32));
 

@@ -11,17 +11,19 @@ const SLOTS: &[ModifierSlot] = &[
     ModifierSlot::optional("merge", words!(Sat Add)),
 ];
 
-const fn operands(lanes: Lanes, a: u16, b: u16) -> [OperandRow; 4] {
+const fn operands(lanes: Lanes, a: u16, b: u16, c: Ty) -> [OperandRow; 4] {
     [
         OperandRow::def("d", OperandKind::Masked(lanes)),
         OperandRow::used("a", OperandKind::Selected(lanes, a)),
         OperandRow::used("b", OperandKind::Selected(lanes, b)),
-        reg("c", U32),
+        reg("c", c),
     ]
 }
 
-const OPERANDS4: &[OperandRow] = &operands(Lanes::Four, 0o3210, 0o7654);
-const OPERANDS2: &[OperandRow] = &operands(Lanes::Two, 0b01_00, 0b11_10);
+const OPERANDS4: &[OperandRow] = &operands(Lanes::Four, 0o3210, 0o7654, T);
+const OPERANDS2: &[OperandRow] = &operands(Lanes::Two, 0b01_00, 0b11_10, T);
+const COMPARED4: &[OperandRow] = &operands(Lanes::Four, 0o3210, 0o7654, U32);
+const COMPARED2: &[OperandRow] = &operands(Lanes::Two, 0b01_00, 0b11_10, U32);
 
 macro_rules! video {
     ($operands:ident, $lanes:literal, $highest:literal, $elements:literal; $($name:ident $mnemonic:literal $verb:literal $t:literal $example:literal;)*) => { $(
@@ -90,6 +92,6 @@ macro_rules! compares {
 }
 
 compares! {
-    VSET4 "vset4" OPERANDS4 "four bytes" "3" "4" "vset4.u32.u32.lt.add %d.b310, %a.b7654, %b.b3210, %c;";
-    VSET2 "vset2" OPERANDS2 "two half-words" "1" "2" "vset2.s32.u32.ne %d, %a, %b.h10, %c;";
+    VSET4 "vset4" COMPARED4 "four bytes" "3" "4" "vset4.u32.u32.lt.add %d.b310, %a.b7654, %b.b3210, %c;";
+    VSET2 "vset2" COMPARED2 "two half-words" "1" "2" "vset2.s32.u32.ne %d, %a, %b.h10, %c;";
 }

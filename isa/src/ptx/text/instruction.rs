@@ -451,6 +451,16 @@ impl<'a> Parts<'a> {
         self.mnemonic == "cvt" && self.words.iter().filter(|word| is_integer(word)).count() == 2
     }
 
+    /// Returns `true` if the instruction is a conversion whose registers may be wider for `ptxas`.
+    fn converts_within(&self) -> bool {
+        self.mnemonic == "cvt" && self.words.iter().any(|word| matches!(word, Token::Pack | Token::Type(Type::F16x2)))
+    }
+
+    /// Returns `true` if the instruction compares or returns bfloat16 values.
+    fn has_bf16(&self) -> bool {
+        self.words.iter().any(|word| matches!(word, Token::Type(Type::Bf16 | Type::Bf16x2)))
+    }
+
     /// Returns `true` if the instruction may have vector operands.
     fn takes_vectors(&self) -> bool {
         matches!(self.mnemonic, "ld" | "ldu" | "st" | "mov")
@@ -544,7 +554,6 @@ impl<'a> Parts<'a> {
                 Raw::Number(literal),
                 OperandKind::Byte
                 | OperandKind::Event
-                | OperandKind::Alignment
                 | OperandKind::CopySize
                 | OperandKind::SourceSize
                 | OperandKind::LineSize
@@ -552,7 +561,9 @@ impl<'a> Parts<'a> {
             ) => Operand::Number(literal.within(Type::U8)?),
             (Raw::Number(literal), OperandKind::EventMask) => Operand::Number(literal.within(Type::U16)?),
             (Raw::Number(literal), OperandKind::Sign) => Operand::Number(literal.within(Type::S8)?),
-            (Raw::Number(literal), OperandKind::Count) => Operand::Number(literal.within(Type::U32)?),
+            (Raw::Number(literal), OperandKind::Count | OperandKind::Alignment) => {
+                Operand::Number(literal.within(Type::U32)?)
+            }
             // A `_` as the result of `atom` discards the old value of the memory.
             (Raw::Name("_"), OperandKind::Register(ty)) if self.mnemonic == "atom" && o.role == OperandRole::Def => {
                 Operand::Register(names.discard_register(ty.resolve(&self.words).0.bits())?)
@@ -563,7 +574,7 @@ impl<'a> Parts<'a> {
                 Operand::Label(names.label(name, at))
             }
             (Raw::Element(operand), OperandKind::Memory | OperandKind::MemoryIn(_) | OperandKind::CallMemory)
-                if !matches!(self.mnemonic, "atom" | "red") =>
+                if !matches!(self.mnemonic, "atom" | "red" | "cp") =>
             {
                 Operand::Memory(memory_at(operand).ok_or_else(wrong)?)
             }
@@ -596,12 +607,21 @@ impl<'a> Parts<'a> {
             {
                 truth(number, names)?
             }
-            (Raw::Number(number), OperandKind::Condition) => truth(number, names)?,
+            (Raw::Number(number), OperandKind::Condition) if !self.has_bf16() => truth(number, names)?,
             _ => return Err(wrong()),
         };
+        let is_of_wide_elements = |regs: &Vector| {
+            !is_of_128_bits && regs.iter().flatten().any(|reg| names.registers.ty(reg) == Some(Type::B128))
+        };
         let operand = match operand {
+            Operand::Vector(regs) if self.mnemonic != "mov" && is_of_wide_elements(&regs) => {
+                return Err(ErrorKind::Unsupported("128-bit registers for narrower elements".to_owned()));
+            }
             Operand::Register(reg) if names.registers.ty(reg) == Some(Type::B128) => match o.shape {
                 _ if is_of_128_bits => Operand::Vector(Vector::of_pair(reg)),
+                _ if self.converts_within() => {
+                    return Err(ErrorKind::Unsupported("a 128-bit register for an operand of `cvt`".to_owned()));
+                }
                 OperandKind::Elements(_) | OperandKind::Register(Ty::Within(_)) | OperandKind::Value(Ty::Within(_)) => {
                     return Err(ErrorKind::Unsupported("a 128-bit register for a narrower operand".to_owned()));
                 }
@@ -617,10 +637,10 @@ impl<'a> Parts<'a> {
         // unsupported feature.
         let is_wider = |reg: Reg, ty: Ty| types(reg).is_some_and(|found| ty.resolve(&self.words).0.fits_in(found));
         Err(match (operand, o.shape) {
-            (Operand::Register(reg), OperandKind::Register(ty))
-                if self.words.contains(&Token::Pack) && is_wider(reg, ty) =>
+            (Operand::Register(reg), OperandKind::Register(ty) | OperandKind::Value(ty))
+                if self.converts_within() && is_wider(reg, ty) =>
             {
-                ErrorKind::Unsupported("a wider register for the result of `cvt.pack`".to_owned())
+                ErrorKind::Unsupported("a wider register for an operand of `cvt`".to_owned())
             }
             (Operand::Special(special), OperandKind::Value(_)) if self.converts_integers() => {
                 ErrorKind::Unsupported(format!("`{special}` as an operand of `{}`", self.mnemonic))

@@ -24,6 +24,7 @@ pub(super) fn instruction(mnemonic: &str) -> Option<ErrorKind> {
 /// `before` holds the modifiers of the instruction that precede `word`.
 pub(super) fn word(mnemonic: &str, before: &[Token], word: &str) -> Option<ErrorKind> {
     let of_part = word.split_once("::").map_or(word, |(part, _)| part);
+    let types = || before.iter().filter(|word| matches!(word, Token::Type(_)));
     let (what, of_newer_sms) = match (mnemonic, of_part) {
         ("st", "bulk") => ("a bulk store", true),
         ("st" | "red", "async") => ("an asynchronous access", true),
@@ -53,6 +54,10 @@ pub(super) fn word(mnemonic: &str, before: &[Token], word: &str) -> Option<Error
         ("min" | "max", "s8x4") if before.contains(&Token::Relu) => ("an operation of newer SMs", true),
         ("ld", "L1") if word == "L1::32B" => ("a prefetch of newer SMs", true),
         ("applypriority", "bulk") => ("a cache operation of newer SMs", true),
+        ("cvt", "bf16") if types().next().is_none() && before.contains(&Token::Ftz) => {
+            ("a conversion to bfloat16 that flushes", false)
+        }
+        ("cvt", "ftz") if types().eq([&Token::Type(Type::Bf16)]) => ("a conversion to bfloat16 that flushes", false),
         ("cvt", "ue5m3x2") => ("a type of newer SMs", true),
         ("neg", "s8x4") => ("an operation of newer SMs", true),
         ("cvt", "s2f6x2") => ("a type of newer SMs", true),
