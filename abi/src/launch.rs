@@ -35,9 +35,9 @@ pub const MAX_BUFFERS: usize = 1 << 18;
 
 /// Lowest address of the slots. A slot is an address range that holds one buffer.
 ///
-/// The base addresses in the first [`SPREAD`] slots are 13 * 2^56 plus less than 2^56. Consider a sum of up to 16 base
-/// addresses, each added or subtracted. The sum lies in a slot only if the additions exceed the subtractions by exactly
-/// one. The reason is that the multiples of 13 from -16 to 16 are far enough apart modulo 256.
+/// The base addresses in the first [`SPREAD`] slots lie in the range from 13 * 2^56 to 14 * 2^56. Consider a sum of up
+/// to 16 base addresses, each added or subtracted. The sum lies in a slot only if there is exactly one more addition
+/// than subtractions. The reason is that the multiples of 13 from -16 to 16 are far enough apart modulo 256.
 const FIRST_SLOT: u64 = 0x0d << 56;
 /// Log2 of the size in bytes of a slot, the address range of one buffer.
 const SLOT_LOG2: u32 = 44;
@@ -55,8 +55,8 @@ const fn slot_start(param: usize) -> u64 {
 ///
 /// Base addresses are more than 2^43 apart. An address in one buffer, plus 64 times a 32-bit index, plus a signed
 /// 32-bit offset therefore never lies in another buffer. The distance from the start of a slot to its buffer grows with
-/// the square of the slot number, so no two pairs of buffers have the same difference of addresses. For the same
-/// reason, the address `2 * p - q`, for buffers p and q, lies before the buffer of its slot.
+/// the square of the slot number. Two different pairs of buffers therefore never have the same difference of addresses.
+/// For the same reason, the address `2 * p - q`, for buffers p and q, lies before the buffer of its slot.
 pub const fn buffer_base(param: usize) -> u64 {
     let number = param as u64 & (SPREAD - 1);
     slot_start(param).wrapping_add((number * number) << UNIT_LOG2)

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-/// Resource limits of parsing, compilation and execution. [`Limits::default`] protects against accidental excess;
-/// [`Limits::strict`] is for untrusted text; [`Limits::NONE`] sets no limit.
+/// Resource limits of parsing, compilation and execution. [`Limits::default`] is for trusted text, and
+/// [`Limits::strict`] is for untrusted text. [`Limits::NONE`] sets no limit.
 ///
 /// Work that exceeds a limit ends with [`Exceeded`], which names the limit. Partial results are discarded.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -28,8 +28,8 @@ pub struct Limits {
     /// Maximum number of executed instructions and backward branches of a launch, summed over all
     /// items. The count is checked periodically, so a launch can exceed it slightly.
     pub work: u64,
-    /// Maximum resident memory of the process in bytes, on systems that report it (Linux). It is
-    /// checked every few milliseconds.
+    /// Maximum resident memory of the process in bytes, on systems that report it (Linux). The
+    /// limit is checked every few milliseconds.
     pub memory: u64,
     /// Maximum wall-clock time from the creation of the [`Watchdog`](crate::Watchdog). This limit has no effect on
     /// platforms without a [clock](crate::clock); [`Limits::work`] applies everywhere.
@@ -54,8 +54,8 @@ impl Limits {
         time: None,
     };
 
-    /// Returns the limits for trusted text. They are far above the needs of real kernels, and time
-    /// and work are unlimited.
+    /// Returns the limits for trusted text. The limits are far above the needs of real kernels.
+    /// Time and work are unlimited.
     pub const fn generous() -> Limits {
         Limits {
             text_bytes: GIB,

@@ -1,6 +1,6 @@
 //! Mangled C++ names, which compilers give to PTX kernels.
 
-/// Prefix of the part of a name that stands for an anonymous namespace.
+/// Prefix of the mangled name of an anonymous namespace.
 const ANONYMOUS_NAMESPACE: &str = "_GLOBAL__N";
 
 /// Returns the namespaces and the function of a mangled C++ name: `of` and `axpy` for `_ZN2of4axpyEPf`. Anonymous

@@ -30,7 +30,7 @@ impl Direction {
 /// Kind of a parameter.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ParamKind {
-    /// A value that is the same for all work items.
+    /// A scalar, which is uniform over all work items.
     Scalar(Type),
     /// A buffer of elements, passed by address.
     Buffer {

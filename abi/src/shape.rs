@@ -89,7 +89,8 @@ pub enum ShapeError {
     /// The shape has several items or blocks along y or z, but the kernel was compiled for launches along x only.
     #[error("{0} has more than 1 along y or z; the kernel was compiled for launches along x")]
     Axes(Shape),
-    /// The launch requests dynamic shared memory for a kernel that has none, or more than a group can have.
+    /// The launch requests dynamic shared memory, but the kernel declares none, or the size exceeds the limit of a
+    /// group.
     #[error("{0} bytes of dynamic shared memory: the kernel declares none, or the size exceeds the limit")]
     Shared(u32),
     /// The shape has more blocks along an axis, or more items in a block, than a GPU supports.

@@ -185,8 +185,8 @@ impl Signature {
         &self.params
     }
 
-    /// Returns the parameters that take an argument at launch. These are all parameters except the
-    /// last ones, whose contents are constant.
+    /// Returns the parameters that take an argument at launch. The last parameters are excluded if
+    /// their contents are constant.
     pub fn given(&self) -> &[Param] {
         self.params.get(..self.params.len() - self.contents.len()).unwrap_or(&[])
     }

@@ -16,7 +16,7 @@ pub struct Stream<S> {
     pub uniform: bool,
     /// Distance in bytes between the accesses of consecutive items, modulo 2^32.
     pub scale: Affine,
-    /// Part of the address that is the same for all items, in bytes, modulo 2^32.
+    /// Uniform part of the address, which does not depend on the item, in bytes, modulo 2^32.
     pub index: Affine,
     /// Offset in bytes, added in 64 bits like `MemAttr::offset` of the IR. The address is the buffer's address, plus
     /// `(item * scale + index + k0 * steps[0].stride + ..)` modulo 2^32, plus this offset.
@@ -87,7 +87,7 @@ impl<S> Stream<S> {
     }
 }
 
-/// A loop that encloses a load or store. Its trip count is the same for all work items.
+/// A loop that encloses a load or store. The trip count is uniform over all work items.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     /// Number of the loop in the kernel. All streams in a loop advance together.
@@ -107,7 +107,7 @@ pub enum TripCount {
     Of {
         /// Expression for the trip count.
         count: Affine,
-        /// `true` if the number of iterations above the minimum is a signed number.
+        /// `true` if the sign of `count - at_least` decides whether `count` is below the minimum.
         signed: bool,
         /// Minimum trip count: 1 for a loop with the exit test at its end, else 0.
         at_least: u32,
@@ -115,9 +115,9 @@ pub enum TripCount {
 }
 
 impl TripCount {
-    /// Returns the trip count of a launch on which the expression has the value `count`. If
-    /// `signed`, the minimum applies where `count - at_least` is negative as a signed number. So a
-    /// loop that is tested `i32::MAX + 1` times has 2^31 iterations.
+    /// Returns the trip count of a launch in which the expression has the value `count`. The result
+    /// is `at_least` if `count` is below `at_least`; if `signed`, the sign of `count - at_least`
+    /// decides. With `signed`, 2^31 is below an `at_least` of 0, but not below an `at_least` of 1.
     pub const fn at_launch(count: u32, signed: bool, at_least: u32) -> u32 {
         let is_below = if signed { count.wrapping_sub(at_least).cast_signed() < 0 } else { count < at_least };
         if is_below { at_least } else { count }

@@ -63,7 +63,7 @@ impl std::panic::UnwindSafe for PeriodicCallback {}
 impl std::panic::RefUnwindSafe for PeriodicCallback {}
 
 /// Minimum interval between memory checks, in milliseconds. A check takes some microseconds,
-/// because it asks the operating system.
+/// because it queries the operating system.
 const MEMORY_CHECK_INTERVAL_MS: u64 = 4;
 
 impl Watchdog {
@@ -77,11 +77,11 @@ impl Watchdog {
         Watchdog::made(limits, cancel, None)
     }
 
-    /// Creates a watchdog that also calls `beat` with the token, about once in every interval
-    /// `every`, on a thread that does the work. A caller uses `beat` to find out whether the work
-    /// is still wanted; for example, a language interpreter checks for pending signals.
+    /// Creates a watchdog that also calls `beat` about once per interval `every`, on a thread that
+    /// does the work. The argument of `beat` is the token. A caller uses `beat` to find out whether
+    /// the work is still wanted; for example, a language interpreter checks for pending signals.
     ///
-    /// `beat` is not called for work that ends sooner, or on a platform without a [clock].
+    /// `beat` is not called if the work ends within the first interval, or on a platform without a [clock].
     ///
     /// ```
     /// use std::time::Duration;
@@ -245,8 +245,8 @@ impl<'l> Poll<'l> {
         self.watchdog
     }
 
-    /// Returns `true` if compilation must stop early. Passes and instruction selection call this
-    /// function once per op. They may then return at once, because their result is discarded.
+    /// Returns `true` if compilation must stop early. Passes and instruction selection call this function once per op.
+    /// After `true`, the caller may return immediately, because its result is discarded.
     pub fn is_stopped(&mut self) -> bool {
         self.is_stopped_after(1)
     }

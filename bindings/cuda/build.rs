@@ -16,8 +16,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed={LIST}");
     if var("CARGO_CFG_TARGET_OS")? == "linux" {
         println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libcuda.so.1");
-        // A row without its function is an error of the linker, and jumps stay in this library even if the process has
-        // loaded another driver.
+        // `-z defs` makes an undefined function a linker error. `-Bsymbolic-functions` binds jumps to this library even
+        // if the process has loaded another driver.
         println!("cargo::rustc-cdylib-link-arg=-Wl,-z,defs,-Bsymbolic-functions");
     }
     let text = fs::read_to_string(LIST)?;
@@ -59,7 +59,7 @@ fn row(line: &str) -> Option<Row<'_>> {
     Some(Row { name, version: version.parse().ok()?, symbol, how })
 }
 
-/// Parses the list and checks that its symbols are unique and that each alias stands for a Rust function.
+/// Parses the list and checks that its symbols are unique and that the target of each alias is a Rust function.
 fn rows(text: &str) -> Result<Vec<Row<'_>>, String> {
     let (mut rows, mut lines) = (Vec::new(), BTreeMap::new());
     for (line, text) in (1..).zip(text.lines()).filter(|(_, text)| !text.is_empty() && !text.starts_with('#')) {

@@ -151,8 +151,8 @@ impl ObjectWriter {
     }
 }
 
-/// Number of buffered bytes from which the buffer is flushed. The number is small enough that the
-/// bytes are still in a processor cache, and that other threads that add kernels wait only briefly.
+/// Number of buffered bytes at which the buffer is flushed. The number is small enough that the bytes are still in a
+/// processor cache, and that other threads that add kernels wait only briefly.
 const FLUSH_BYTES: usize = 1 << 16;
 
 /// End of an object, and its file header.

@@ -22,7 +22,7 @@ pub trait Emitter: Debug + Sync {
     /// further lines about the preparations for a launch.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// Returns the errors of the writer.
     fn write_head(&self, out: &mut String, code: &KernelCode) -> std::fmt::Result {
         writeln!(out, ", {} registers", code.info.registers)
     }

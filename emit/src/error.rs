@@ -97,7 +97,7 @@ pub enum LayoutError {
         /// Source location of the instruction.
         loc: Loc,
     },
-    /// The instruction words decode into other bundles than the scheduler has planned.
+    /// The instruction words decode into bundles that differ from the bundles of the scheduler.
     #[error("internal error: kernel `{kernel}`: the bundle at word {word} differs from the schedule")]
     Bundle {
         /// Name of the kernel.

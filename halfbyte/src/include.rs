@@ -28,7 +28,7 @@ impl ModuleReader {
         ModuleReader { file: file.to_owned(), loader }
     }
 
-    /// Allows files in other folders, which symbolic links may point to.
+    /// Also allows files in `folders`, to which symbolic links may point.
     #[must_use]
     pub fn allow(self, folders: &[PathBuf]) -> ModuleReader {
         ModuleReader { loader: self.loader.allow(folders), ..self }

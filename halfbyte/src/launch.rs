@@ -161,8 +161,8 @@ pub enum OrderDifference {
 }
 
 impl OrderDependence {
-    /// Returns `true` if every engine gives the result of the ascending order in spite of the dependence. This holds if
-    /// the result only relies on lockstep, and the tested orders in lockstep did not change it.
+    /// Returns `true` if every engine gives the result of the ascending order despite the dependence. This holds if the
+    /// result only relies on lockstep, and the tested orders in lockstep did not change it.
     pub fn is_defined(&self) -> bool {
         self.cause == OrderCause::Lockstep && matches!(self.schedule, Schedule::RunOn { .. })
     }

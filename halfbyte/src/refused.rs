@@ -1,5 +1,6 @@
-//! Conversion of errors about unsupported ops to the ops of the source text. Passes replace the ops of the source, and
-//! may expand one op into several ops. Errors about their results must be mapped back and deduplicated.
+//! Conversion of errors about unsupported ops, so that they name the ops of the source text. Passes replace the ops of
+//! the source, and may expand one op into several ops. Errors about the resulting ops are mapped back to the source op
+//! and deduplicated.
 
 use std::collections::{HashMap, HashSet};
 

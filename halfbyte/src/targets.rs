@@ -1,4 +1,4 @@
-//! Sets of targets. An entry collects the support of all crates for one instruction set.
+//! Sets of targets. Each entry of a set combines the parts that the crates implement for one instruction set.
 
 use halfbyte_abi::{Sm, Target};
 use halfbyte_emit::{Emitter, KernelCode, LayoutError, listing};
@@ -15,7 +15,7 @@ use crate::intrinsics;
 /// of the operands, and the type of the result.
 pub type Meaning = for<'a> fn(&'a str, &[Type], Type) -> Result<IntrinsicFn<'a>, String>;
 
-/// An instruction set, with the support of each crate for it.
+/// The implementation of an instruction set, which consists of one part for each crate.
 #[derive(Clone, Copy, Debug)]
 pub struct Support {
     /// The description of the instruction set and of its code in objects.

@@ -1,8 +1,8 @@
 //! Control-flow graphs of kernels and other directed graphs: predecessors, reverse postorder and dominators.
 //!
 //! Dominators use the algorithm of Lengauer and Tarjan ("A fast algorithm for finding dominators in a flowgraph",
-//! 1979). Its bound of m log n holds for every graph with m edges and n nodes, so a text with many thousand blocks is
-//! not a problem.
+//! 1979). The algorithm takes O(m log n) time for every graph with m edges and n nodes, so a text with many thousand
+//! blocks is not a problem.
 
 use std::cell::OnceCell;
 
@@ -106,7 +106,7 @@ pub struct Flow<N: EntityRef + ReservedValue = Block>(Box<Walked<N>>);
 struct Walked<N: EntityRef + ReservedValue> {
     search: Search<N>,
     preds: Few<N>,
-    /// End of each node's predecessors in `preds`. They begin at the end of the previous node's predecessors.
+    /// End index of each node's predecessors in `preds`, which is the start index of the next node's predecessors.
     pred_ends: Few<u32>,
     /// Dominator tree by node, computed on first use. Most passes need only the order of the blocks.
     dominators: OnceCell<Few<Dominated<N>>>,
@@ -116,10 +116,10 @@ struct Walked<N: EntityRef + ReservedValue> {
 #[derive(Clone, Copy, Debug)]
 struct Dominated<N: ReservedValue> {
     idom: PackedOption<N>,
-    /// Dominator-tree number of the node. The numbers of all nodes that it dominates are the
-    /// interval from here to `end`. Only for a reachable node.
+    /// Dominator-tree number of a reachable node. The nodes that it dominates, including itself,
+    /// have the numbers in the interval from `first` to `end`.
     first: u32,
-    /// End of the interval of the dominated nodes' numbers; 0 for an unreachable node.
+    /// Exclusive end of the interval of the dominated nodes' numbers; 0 for an unreachable node.
     end: u32,
 }
 
@@ -343,7 +343,7 @@ impl<N: EntityRef + ReservedValue> Search<N> {
     }
 }
 
-/// Preorder number that stands for no node.
+/// Sentinel for the preorder number of a missing node.
 const NONE: usize = usize::MAX;
 
 /// Per-node state of the dominator algorithm. All node references are preorder numbers.

@@ -321,7 +321,7 @@ impl Kernel {
         }
     }
 
-    /// Removes everything from the kernel, but keeps its memory, and gives it a new name.
+    /// Clears the kernel, keeps its allocated memory, and sets a new name.
     pub(crate) fn restart(&mut self, name: &str, span: Span) {
         let Names { text, values, blocks } = &mut self.names;
         text.clear();

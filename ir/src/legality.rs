@@ -195,14 +195,14 @@ impl Legality {
         self.free_part_bytes
     }
 
-    /// Declares that a shift of packed lanes needs a constant shift count, the same for all lanes.
+    /// Declares that a shift of packed lanes needs a constant shift count that is uniform over the lanes.
     #[must_use]
     pub const fn with_constant_counts(mut self) -> Legality {
         self.constant_counts = true;
         self
     }
 
-    /// Returns `true` if a shift of packed lanes needs a constant shift count, the same for all lanes.
+    /// Returns `true` if a shift of packed lanes needs a constant shift count that is uniform over the lanes.
     pub const fn has_constant_counts(&self) -> bool {
         self.constant_counts
     }
@@ -259,9 +259,9 @@ impl Legality {
     }
 
     /// Declares that the target has byte vectors, and has wide lanes only as intermediate values of
-    /// narrowing instructions. `of` returns the predicate for those narrowing instructions of a
-    /// kernel that the target computes as one operation. The passes rewrite all other narrowing
-    /// instructions, and wide lanes that are block parameters, as byte vectors.
+    /// narrowing instructions. `of` returns the predicate that is `true` for each narrowing
+    /// instruction that the target computes as one operation. The passes rewrite all other
+    /// narrowing instructions, and wide lanes that are block parameters, as byte vectors.
     #[must_use]
     pub const fn with_narrowings(mut self, of: fn(&Kernel) -> Narrowings) -> Legality {
         self.narrowings = Some(of);

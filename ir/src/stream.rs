@@ -11,9 +11,9 @@
 //! + k1) .. * items + e) * bytes` of the stream, where n0, n1, .. are the trip counts. The offset in a uniform stream
 //! does not depend on the item: `((k0) * n1 + k1) .. * bytes`.
 //!
-//! A buffer with accesses at addresses that are not affine at launch is a *window*: one stream that holds the whole
-//! buffer, and that the kernel accesses at a byte index. Each load and store in a window also has its own stream, in
-//! which the kernel first stores the address of the access.
+//! If the addresses of some accesses to a buffer are not affine at launch, the buffer is a *window*: one stream that
+//! holds the whole buffer, and that the kernel accesses at a byte index. Each load and store in a window also has its
+//! own stream, in which the kernel first stores the offset of the access.
 
 use crate::span::Span;
 use halfbyte_abi::stream;

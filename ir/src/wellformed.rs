@@ -330,7 +330,7 @@ impl Verifier<'_> {
     }
 
     /// Checks the names of the kernel and its parameters, which launches and objects use. Invalid
-    /// names of values and blocks are no errors, because the printer replaces them by numbers.
+    /// names of values and blocks are not errors, because the printer replaces them by numbers.
     fn names(&mut self) {
         // In a text, the parser has already rejected invalid names.
         if self.partial.is_text {
@@ -707,8 +707,8 @@ impl Verifier<'_> {
             self.found(Subject::Inst(inst, InstPart::Attr), "`wide` without an index", "an index, which it scales");
         }
         let Some(param) = args.get(base).and_then(|&base| self.kernel.param(base)) else { return };
-        // A store that always traps is an error only in source text: a pass can replace a computed
-        // address by an `in` buffer, and the store then traps as before.
+        // A store to an `in` buffer always traps, but is an error only in source text and for
+        // streams. In other kernels, a pass may have replaced a computed address by the buffer.
         let counts = self.partial.is_text || args.get(base).is_some_and(|&base| self.kernel.stream(base).is_some());
         let stores = data.op == Op::Store || data.op.row().attr == AttrKind::Atomic && data.op != Op::AtomicLoad;
         if let (true, ParamKind::Buffer { direction: Direction::In, .. }, true) = (stores, param.kind, counts) {

@@ -299,11 +299,12 @@ fn witness(text: &str) -> Result<Witness, String> {
 }
 
 impl Witness {
-    /// Generates launches that test about `cases` cases, deterministically for a `seed`.
+    /// Generates launches that test about `cases` combinations of input values. The same `seed` gives the same
+    /// launches.
     ///
-    /// If the inputs have at most 16 bits per lane together (two bytes or one half), the first launch includes every
-    /// combination, in every lane if `cases` allows. For several lanes, a second launch has random data like the
-    /// launches for larger inputs. Lanes of larger inputs are edge values, values near edge values, values similar to
+    /// If all inputs together have at most 16 bits per lane (two bytes or one half), the first launch tests every
+    /// combination of lane values. Each lane takes every combination if `cases` is large enough. Vectors then have a
+    /// second launch with random data. Lanes of random data are edge values, values near edge values, values similar to
     /// another input's, and random bits. Scalars change between launches.
     pub fn launches(&self, cases: u32, seed: u64) -> Vec<Launch> {
         let mut random = Random(seed);

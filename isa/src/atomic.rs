@@ -67,7 +67,7 @@ impl AtomicOp {
 
 /// Computes the new values of memory elements of `bits` bits each, from their old values and the
 /// operands. If `flushes` is set, f32 sums flush subnormals to zero, as global memory requires. A
-/// compare-and-swap of several elements compares all of them and swaps all or none.
+/// compare-and-swap of several elements compares all elements, and swaps either all or no elements.
 pub fn apply_atomic<D: Domain, const N: usize>(
     domain: &mut D,
     change: AtomicOp,

@@ -2,7 +2,7 @@
 //!
 //! A half is represented by its bit pattern in a `u16`. An operation unpacks its operands to integers, computes the
 //! exact result (or a number that rounds to the same value) and rounds once. So all rounding modes and both formats
-//! share one code path. The order of the steps is that of HFMA2 in seed 001 (the HALU reference): flush the operands,
+//! share one code path. The order of the steps is that of HFMA2 in the HALU reference (seed 001): flush the operands,
 //! operate, round, clamp, flush the result, canonicalise NaN.
 
 use std::cmp::Ordering;
@@ -148,7 +148,7 @@ impl Format {
         if code & 1 == 0 { Self::F16 } else { Self::Bf16 }
     }
 
-    /// Returns the number of stored fraction bits. The leading one, which is not stored, does not count.
+    /// Returns the number of stored fraction bits. The leading one of the significand is not stored and not included.
     pub const fn fraction_bits(self) -> u32 {
         match self {
             Self::F16 => 10,
@@ -222,14 +222,14 @@ impl Format {
         }
     }
 
-    /// Converts a half to the bits of the equal f32. Any NaN becomes [`NAN_F32`].
+    /// Converts a half to the bits of the f32 with the same value. Any NaN becomes [`NAN_F32`].
     pub fn widen(self, bits: u16) -> u32 {
         let sign = u32::from(bits & SIGN) << 16;
         match (self, self.unpack(bits)) {
             (_, Value::Nan) => NAN_F32,
             (Self::Bf16, _) => u32::from(bits) << 16,
             (Self::F16, Value::Infinite { .. }) => sign | 0x7F80_0000,
-            // Both factors and their product are exact in f32, and the product is no f32 subnormal.
+            // Both factors and their product are exact in f32, and the product is not an f32 subnormal.
             (Self::F16, Value::Finite(x)) => {
                 let unit = f32::from_bits(((127 + x.exponent) as u32) << 23);
                 sign | (x.significand as f32 * unit).to_bits()

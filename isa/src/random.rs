@@ -3,7 +3,7 @@
 use crate::row::{Modifier, OperandKind, RegSlot, Row, Suffix};
 
 /// Number of attempts of `word` to generate a valid instruction. After these attempts, `word`
-/// returns the row's template. No present row forbids so many combinations that this happens.
+/// returns the row's template. No current row needs this fallback.
 const MAX_ATTEMPTS: usize = 64;
 
 /// Generates a valid instruction word of `row`. Every value of every field can occur. Constant

@@ -101,7 +101,7 @@ impl RowIsa {
         operands.all(|rest| rest == 0).then_some(word)
     }
 
-    /// Decodes a word. Returns `None` if the opcode is unknown or a bit outside all fields is set.
+    /// Decodes an instruction word. Returns `None` if the opcode is unknown or a bit outside all fields is set.
     pub fn decode(&self, word: u32) -> Option<Inst> {
         let opcode = (word >> OPCODE) as u8;
         let mut inst = Inst { opcode, operands: [0; MAX_OPERANDS] };
@@ -163,7 +163,7 @@ impl Isa for RowIsa {
     }
 }
 
-/// Machine code: words in order, valid instructions or not.
+/// Machine code: instruction words in order, each a valid instruction or not.
 #[derive(Clone, Debug)]
 pub struct RowCode {
     isa: RowIsa,
@@ -171,7 +171,7 @@ pub struct RowCode {
 }
 
 impl RowCode {
-    /// Returns the words.
+    /// Returns the instruction words.
     pub fn words(&self) -> &[u32] {
         &self.words
     }

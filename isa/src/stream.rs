@@ -1,11 +1,11 @@
 //! Streams: the parts of VP1's data store that the runtime fills before each execution of a
 //! program, and copies out after it. The runtime replaces VP1's DMA engine.
 //!
-//! A launch is split into tiles of work items, and the program is executed once per tile. The data
-//! store holds, from address 0, the [`Tiles::image`] and the spilled registers. The streams follow,
-//! contiguous and aligned to 16 bytes, at stride code 0. Let `n0`, `n1`, .. be the trip counts of
-//! the loops around an access. Element `e` of group `g` at the iterations `k0`, `k1`, .. has this
-//! byte offset in its stream:
+//! A launch is split into tiles of work items, and the program is executed once per tile. From
+//! address 0, the data store holds the [`Tiles::image`] and the spilled registers. The streams
+//! follow one after another, each aligned to 16 bytes and addressed with stride code 0. Let `n0`,
+//! `n1`, .. be the trip counts of the loops around an access. Element `e` of group `g` at the
+//! iterations `k0`, `k1`, .. has this byte offset in its stream:
 //!
 //! `(((g * n0 + k0) * n1 + k1) .. * items + e) * bytes`
 //!
@@ -17,22 +17,21 @@
 //! ([`regions_of`]). With n streams in a region, the offset is `((.. * n + j) * items + e) *
 //! bytes`, where j is the index of the stream in the region.
 //!
-//! The `$m` registers hold the scalar parameters from `$m0` upwards, 32 bits per register, lowest
-//! bits first. The next `$m` registers hold one region each, in the layout of `$a`: the region's
-//! first address, and as the limit the address after its end. The last three `$m` registers are
-//! [`M_ITEM_COUNT`], [`M_TILE_ITEMS`] and [`M_FIRST_ITEM`]. The address in register `$a` k
-//! traverses region k upwards. If a program ends early, it has made exactly the accesses below the
-//! current address. In a uniform stream without loops, it has made all accesses.
+//! The `$m` registers hold the scalar parameters from `$m0` upwards, 32 bits per register, lowest bits first. Each of
+//! the next `$m` registers describes one region in the layout of `$a`: the address field holds the start of the region,
+//! and the limit field holds its end. The last three `$m` registers are [`M_ITEM_COUNT`], [`M_TILE_ITEMS`] and
+//! [`M_FIRST_ITEM`]. The address in register `$a` k moves upwards through region k. A program that ends early has made
+//! exactly the accesses below this address. In a uniform stream without loops, the program has then made all accesses.
 //!
 //! A window ([`StreamContents::Buffer`]) is a copy of a whole buffer, with [`WINDOW_MARGIN`] unused
-//! bytes before and after it. The `$m` register of a window holds the addresses of the buffer's own
-//! bytes. The program loads and stores at computed addresses in the window, through any `$a`
-//! register, that of the stream included. The program records the offsets of these accesses in
-//! separate streams ([`StreamContents::Offsets`]). If a window is written, the runtime copies out
-//! the bytes that the accesses have stored.
+//! bytes before and after it. The `$m` register of a window holds the start and the end of the copy
+//! without these bytes. The program loads and stores at computed addresses in the window, through
+//! any `$a` register. The program records the offsets of these accesses in separate streams
+//! ([`StreamContents::Offsets`]). If a window is written, the runtime copies out the bytes that the
+//! accesses have stored.
 //!
-//! An element that cannot be read is zero, and so is an element of an item past the end of the
-//! launch. Streams with a buffer are numbered in the order in which an item makes the accesses. The
+//! An element that cannot be read is zero. An element of an item past the end of the launch is also
+//! zero. Streams with a buffer are numbered in the order in which an item makes the accesses. The
 //! streams of a loop are adjacent. Their accesses are made iteration by iteration, and within an
 //! iteration in the order of the streams.
 
@@ -143,13 +142,14 @@ pub enum StreamError {
     /// has a guard.
     #[error("a guard stream must be an output of the program, and must not have a guard itself")]
     Guard,
-    /// The stream that is named as guard is no guard, or it does not have one element for each element of this stream.
+    /// The stream that is named as guard is not a guard, or it does not have one element for each element of this
+    /// stream.
     #[error("stream {0} is not a matching guard")]
     Guarded(u32),
     /// A window has a property that a window must not have, such as loops or a guard.
     #[error("a window must be a uniform stream of single bytes in a buffer, without loops, address or guard")]
     Window,
-    /// The window of a stream of offsets is no window of the same buffer, or the stream has a
+    /// The window of a stream of offsets is not a window of the same buffer, or the stream has a
     /// scale, an index or strides.
     #[error("stream {0} is not a matching window")]
     WindowMismatch(u32),

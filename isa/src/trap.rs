@@ -307,8 +307,8 @@ pub struct ConflictingAccess {
     pub loc: Option<Loc>,
     /// `true` if the access is a write.
     pub is_written: bool,
-    /// `true` if the access belongs to an asynchronous copy for whose completion its item has not
-    /// yet waited.
+    /// `true` if the access belongs to a pending asynchronous copy, for which its item has not yet
+    /// waited.
     pub is_under_way: bool,
     /// `true` if both accesses are stores of the same value by the same instruction.
     pub is_same_value: bool,

@@ -97,8 +97,8 @@ pub(crate) fn is_reachable(ty: Type, mem: MemAttr) -> bool {
     mem.align >= ty.bytes().min(4) && mem.align <= ty.bytes()
 }
 
-/// Returns `true` if `holds` is true for the least and the greatest unsigned number of each pair of
-/// lanes of two values, except the last lane.
+/// Returns `true` if `holds` is true for each pair of corresponding lanes of two values, except the last lanes. The
+/// arguments of `holds` are the unsigned minimum and maximum of each lane.
 pub(crate) fn stays_in_lanes(
     known: &AllKnown<'_>,
     [a, b]: [Value; 2],
@@ -114,8 +114,8 @@ pub(crate) fn are_in_half_range(known: &AllKnown<'_>, values: [Value; 2]) -> boo
     values.into_iter().all(|value| known.of(value).all().signed().0 >= 0)
 }
 
-/// Returns a word whose lanes have only the highest bit, for a condition that includes equality.
-/// For any other condition, each lane is one less.
+/// Returns a word in whose lanes only the highest bit is set, for a condition that includes equality. For any other
+/// condition, each lane is one less.
 pub(crate) fn lane_bias(ty: Type, cc: IntCC) -> u32 {
     let bits = lane_bits(ty);
     let is_strict = matches!(cc, IntCC::GtS | IntCC::GtU | IntCC::LtS | IntCC::LtU | IntCC::Ne);

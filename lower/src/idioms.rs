@@ -53,8 +53,7 @@ pub(crate) fn clamped(kernel: &Kernel, known: &mut KnownValues<'_>, value: Value
     ((low || high) && fits).then_some(inner)
 }
 
-/// Matches a right shift that first adds half of the last kept bit. Returns the shifted value and
-/// the count. The sum may wrap.
+/// Matches a right shift with rounding, `(x + (1 << (n - 1))) >> n`. Returns `x` and `n`. The sum may wrap.
 pub(crate) fn rounded_shift(kernel: &Kernel, value: Value) -> Option<(Value, i64)> {
     let Some((Op::ShrU | Op::ShrS, &[sum, n])) = def(kernel, value) else { return None };
     let Some((Op::Add, &[shifted, half])) = def(kernel, sum) else { return None };
@@ -62,7 +61,7 @@ pub(crate) fn rounded_shift(kernel: &Kernel, value: Value) -> Option<(Value, i64
     (number(kernel, half)? == 1 << (count - 1)).then_some((shifted, count as i64))
 }
 
-/// Returns `a` and `b` of an average that rounds up, `(a + b + 1) >> 1`.
+/// Matches an average that rounds up, `(a + b + 1) >> 1`. Returns `a` and `b`.
 pub(crate) fn half_up(kernel: &Kernel, value: Value) -> Option<(Value, Value)> {
     let is_one = |value| number(kernel, value) == Some(1);
     let added = |value| match def(kernel, value) {
@@ -95,8 +94,8 @@ pub(crate) fn distance(kernel: &Kernel, value: Value) -> Option<(Value, Value)> 
     }
 }
 
-/// Returns the greater and the lesser operand of a comparison that is signed or unsigned. If the
-/// comparison also holds for equal operands, either one may be called the greater.
+/// Returns the greater and the lesser operand of a comparison that is signed or unsigned. For `>=` and `<=`, the
+/// operands may also be equal.
 pub(crate) fn above(kernel: &Kernel, value: Value, is_signed: bool) -> Option<(Value, Value)> {
     match (comparison(kernel, value)?, is_signed) {
         ((IntCC::GtS | IntCC::GeS, a, b), true) | ((IntCC::GtU | IntCC::GeU, a, b), false) => Some((a, b)),
@@ -119,7 +118,7 @@ pub(crate) fn wrapped_sum(kernel: &Kernel, value: Value, holds: bool) -> Option<
     }
 }
 
-/// Returns the value `x` of a mask whose lanes have all bits set where `x` is negative, and no bits elsewhere.
+/// Matches a mask whose lanes are all ones where `x` is negative, and zero elsewhere. Returns `x`.
 pub(crate) fn signs_of(kernel: &Kernel, mask: Value) -> Option<Value> {
     let ty = kernel.ty(mask);
     match def(kernel, mask)? {
@@ -132,7 +131,7 @@ pub(crate) fn signs_of(kernel: &Kernel, mask: Value) -> Option<Value> {
     }
 }
 
-/// Returns `n` if a rotation count is `-n`, or a multiple of the lane width minus `n`.
+/// Matches a rotation count that is `-n`, or a multiple of the lane width minus `n`. Returns `n`.
 pub(crate) fn count_below(kernel: &Kernel, ty: Type, count: Value) -> Option<Value> {
     match def(kernel, count)? {
         (Op::Neg, &[other]) => Some(other),

@@ -23,12 +23,12 @@ pub(crate) fn is_in(range: &Range, of: &Range) -> bool {
     of.contains(range.start()) && of.contains(range.end())
 }
 
-/// Returns the range of the sums of two numbers.
+/// Returns the range of the sums of a number in `a` and a number in `b`.
 pub(crate) fn sum(a: &Range, b: &Range) -> Range {
     a.start() + b.start()..=a.end() + b.end()
 }
 
-/// Returns the range of the negations of a number.
+/// Returns the range of the negations of the numbers in `a`.
 pub(crate) fn negated(a: &Range) -> Range {
     -a.end()..=-a.start()
 }

@@ -1,4 +1,4 @@
-//! Reciprocals of divisors: the quotient by a constant is a product and a shift.
+//! Reciprocals of constant divisors, by which a division becomes a multiplication and a shift.
 //!
 //! The multiplier is `2^n / divisor`, rounded up or down. Its error adds a fraction to the quotient. The quotient is
 //! exact if this fraction is too small to reach the next integer for the largest dividend. Each method searches for the
@@ -123,7 +123,8 @@ impl Division {
         (0..self.width).find_map(|shift| Some((self.multiplier_up(self.width + shift)?, shift)))
     }
 
-    /// Returns the same as `rounded_up` for signed dividends, except that 1 is added to negative results.
+    /// Returns the smallest shift, and its multiplier, for which `x * multiplier >> (width + shift)` is exact once 1 is
+    /// added for a negative `x`.
     fn rounded_above(self) -> Option<(u128, u32)> {
         (0..self.width).find_map(|shift| Some((self.multiplier_above(self.width + shift)?, shift)))
     }
@@ -136,9 +137,9 @@ impl Division {
         (error * self.max < one).then_some(multiplier)
     }
 
-    /// Returns the next integer above `2^shift / divisor`, if a product with it is exact. The product of a negative
-    /// multiple of the divisor is less than the quotient, so that adding 1 is right for all negative dividends. It may be
-    /// less by 1.
+    /// Returns the next integer above `2^shift / divisor`, if a product with it is exact. The multiplier is strictly
+    /// above the exact value. The product of a negative dividend, rounded down, is therefore always one less than the
+    /// quotient.
     fn multiplier_above(self, shift: u32) -> Option<u128> {
         let one = 1u128 << shift;
         let multiplier = one / self.divisor + 1;

@@ -1,5 +1,5 @@
-//! Application of single rules to the witness kernels of their checks, by which the rules are
-//! proved. The module also has entry points for tests of private functions.
+//! Application of single rules to the witness kernels of their checks, for the proofs of the rules. The module also has
+//! entry points for tests of private functions.
 
 use halfbyte_ir::{Inst, Kernel, Legality, Op, Rule, Type};
 
@@ -65,7 +65,7 @@ pub fn apply(rule: usize, kernel: &mut Kernel) -> Result<(), TrialError> {
 /// Applies a rule of an additional book, given by its number in [`RuleBook::rules`].
 ///
 /// # Errors
-/// Those of [`apply`].
+/// Returns the errors of [`apply`].
 pub fn apply_of(book: &'static dyn RuleBook, rule: usize, kernel: &mut Kernel) -> Result<(), TrialError> {
     apply_by(Some(book), RULES.len() + rule, kernel)
 }

@@ -1,9 +1,9 @@
-//! Lane arithmetic in words: extractors of `word_lanes.isle`.
+//! Packed arithmetic that a program computes with 32-bit ops (SWAR): extractors of `word_lanes.isle`.
 //!
-//! Programs compute the lanes of a word by sums whose carries stay within the lanes, and by bitwise logic. The functions
-//! of CUDA's SIMD header are an example. The order and the form of the bitwise ops differ between compilers, so that a
-//! bitwise function of up to three words is known by its truth tables: one for the sign bits of the lanes, and one for
-//! the other bits.
+//! Programs compute the lanes of a word by sums whose carries stay within the lanes, and by bitwise logic. The
+//! functions of CUDA's SIMD header are an example. The order and the form of the bitwise ops differ between compilers.
+//! The extractors therefore identify a bitwise function of up to three words by its truth tables: one for the sign bits
+//! of the lanes, and one for the other bits.
 
 use halfbyte_ir::{Attr, Inst, IntCC, Kernel, Op, Type, Value};
 use smallvec::SmallVec;
@@ -23,7 +23,7 @@ pub struct LaneOp {
     pub(crate) args: [Operand; 2],
 }
 
-/// Operand of a [`LaneOp`].
+/// Operand of a [`SwarOp`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Operand {
     Of(Value),
@@ -58,7 +58,7 @@ impl Tables {
     }
 }
 
-/// A word whose sign bits depend on the lanes of `a` and `b` without their sign bits.
+/// A sum or difference of `a` and `b`. The sign bit of each lane has the meaning that `kind` states.
 struct CarryWord {
     of: Value,
     ty: Type,
@@ -67,7 +67,8 @@ struct CarryWord {
     b: Value,
 }
 
-/// Meaning of the sign bits of a [`CarryWord`].
+/// Meaning of a set sign bit in a lane of a [`CarryWord`]. Except for `Difference`, the sign bits of `a` and `b` are
+/// ignored.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Carry {
     /// The sum of `a` and `b` carries into the sign bit.
@@ -76,9 +77,9 @@ enum Carry {
     Greater,
     /// `a` is at least `b`.
     NotLess,
-    /// `a`, which is also `b`, is 0.
+    /// `a` is 0. `b` is the same word as `a`.
     Negated,
-    /// The difference of the lanes of `a` and `b` is negative. It may have wrapped.
+    /// The difference of `a` and `b`, which may have wrapped, is negative.
     Difference,
 }
 
@@ -118,7 +119,7 @@ pub(crate) fn signs(kernel: &Kernel, ty: Type, value: Value) -> Option<LaneOp> {
     if !matches!(ty, Type::I8X4 | Type::I16X2) {
         return None;
     }
-    // The average of a and the complement of b has the sign bit of a + 2^n - b.
+    // The sign bit of the average of a and !b is bit n of a + 2^n - b. It is set if a is at least b.
     if let Some((Op::AvgU, &[p, q])) = def(kernel, value)
         && kernel.ty(value) == ty
     {
@@ -154,7 +155,7 @@ pub(crate) fn signs(kernel: &Kernel, ty: Type, value: Value) -> Option<LaneOp> {
     compare(cc, carry.a, carry.b)
 }
 
-/// Returns the type of the packed lanes whose sign bits are in a mask, if the lanes have one bit more than `count`.
+/// Returns the packed type whose sign bits are the set bits of `mask`, if its lanes have `count + 1` bits.
 pub(crate) fn lanes_of_signs(mask: i64, count: i64) -> Option<Type> {
     [Type::I8X4, Type::I16X2]
         .into_iter()
@@ -173,7 +174,7 @@ fn orders([a, b]: [Value; 2]) -> [(Value, Value); 2] {
     [(a, b), (b, a)]
 }
 
-/// Returns the value of 32 bits that conversions without effect lead to.
+/// Looks through bitcasts between 32-bit types, and returns the original value.
 fn word(kernel: &Kernel, mut value: Value) -> Value {
     while let Some((Op::Bitcast, &[from])) = def(kernel, value)
         && kernel.ty(from).bits() == 32
@@ -206,7 +207,7 @@ fn inverted(kernel: &Kernel, value: Value) -> Option<Value> {
     }
 }
 
-/// Returns the value and the constant of a bitwise op.
+/// Matches a binary op with a constant second operand. Returns the first operand and the constant.
 fn with_constant(kernel: &Kernel, value: Value, op: Op) -> Option<(Value, u32)> {
     match def(kernel, word(kernel, value))? {
         (found, &[of, mask]) if found == op => Some((word(kernel, of), constant(kernel, mask)?)),
@@ -214,7 +215,7 @@ fn with_constant(kernel: &Kernel, value: Value, op: Op) -> Option<(Value, u32)> 
     }
 }
 
-/// Returns the operands of a binary op, without conversions.
+/// Matches a binary op. Returns its operands without bitcasts.
 fn operands(kernel: &Kernel, value: Value, op: Op) -> Option<[Value; 2]> {
     match def(kernel, word(kernel, value))? {
         (found, &[a, b]) if found == op => Some([word(kernel, a), word(kernel, b)]),
@@ -230,7 +231,8 @@ fn lane_operands(kernel: &Kernel, value: Value, op: Op) -> Option<(Type, [Value;
     operands(kernel, value, op).filter(|_| is_packed).map(|args| (ty, args))
 }
 
-/// Returns the condition of a word that has all bits of the lanes set for which the condition holds.
+/// Matches a mask whose lanes are all ones if a condition is true, and zero otherwise. Returns the type of the mask and
+/// the condition.
 fn mask(kernel: &Kernel, value: Value) -> Option<(Type, Value)> {
     let value = word(kernel, value);
     let ty = kernel.ty(value);
@@ -240,7 +242,7 @@ fn mask(kernel: &Kernel, value: Value) -> Option<(Type, Value)> {
     }
 }
 
-/// Returns the value whose lanes a condition tests for being negative.
+/// Matches the signed comparison `x < 0`. Returns `x`.
 fn negative(kernel: &Kernel, condition: Value) -> Option<Value> {
     match comparison(kernel, condition)? {
         (IntCC::LtS, of, zero) if number(kernel, zero) == Some(0) => Some(word(kernel, of)),
@@ -298,7 +300,7 @@ fn carry_word(kernel: &Kernel, value: Value, ty: Type) -> Option<CarryWord> {
     None
 }
 
-/// Matches a sum or difference of words without the sign bits of their lanes.
+/// Matches a sum or difference of words in which the sign bits of the lanes are cleared or set, or a packed difference.
 fn carry(kernel: &Kernel, of: Value) -> Option<CarryWord> {
     let types = [Type::I8X4, Type::I16X2];
     let masked = |value: Value| {
@@ -375,7 +377,7 @@ fn halves_negation(kernel: &Kernel, borrow: Value, x: Value) -> Option<LaneOp> {
     orders(args).into_iter().any(is_negation).then(|| one(Op::Neg, Type::I16X2, x))
 }
 
-/// Matches `(p op q) +- (((p ^ q) & ~1) >> 1)` with the bit 1 of each lane, and returns p and q.
+/// Matches `p op q` and `((p ^ q) & m) >> 1`, where `m` clears the lowest bit of each lane. Returns p and q.
 fn average(kernel: &Kernel, op: Op, ty: Type, args: [Value; 2]) -> Option<(Value, Value)> {
     orders(args).into_iter().find_map(|(base, half)| {
         let [p, q] = operands(kernel, base, op)?;

@@ -30,8 +30,8 @@ impl<'a> Arguments<'a> {
     /// Checks the arguments of a launch against the parameters of a signature.
     ///
     /// # Errors
-    /// Returns an error if an argument does not fit its parameter, if the number of arguments
-    /// differs from the number of parameters, or if a written buffer overlaps another buffer.
+    /// Returns an error if an argument does not fit its parameter, or if the numbers of arguments and parameters
+    /// differ. Also returns an error if a written buffer overlaps another buffer.
     pub fn new(
         signature: &'a Signature,
         args: impl IntoIterator<Item = Arg<'a>>,

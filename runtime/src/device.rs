@@ -26,7 +26,7 @@ pub enum CudaError {
     /// A driver call failed, either before the kernel ran or because of a fault in the kernel.
     #[error(transparent)]
     Call(#[from] DriverError),
-    /// The kernel stored to the guard area before or after a buffer, outside of the buffer.
+    /// The kernel stored to the guard area before or after a buffer.
     #[error("the kernel stores outside of buffer `{param}`")]
     Outside {
         /// Name of the buffer parameter.

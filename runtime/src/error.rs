@@ -156,7 +156,7 @@ pub enum LaunchError {
         /// Maximum memory in bytes.
         limit: u64,
     },
-    /// The variables of the kernel lie in memory of the process, and the launch is on buffers.
+    /// The variables of the kernel lie in memory of the process, but the launch passes buffers.
     #[error("the variables of kernel `{kernel}` lie in memory of the process; launch it on memory of the process")]
     HostVariables {
         /// Name of the kernel.

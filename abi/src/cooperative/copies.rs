@@ -2,7 +2,7 @@
 //!
 //! A copy reads and writes memory at an unspecified time between its start and its item's wait for
 //! it. A conflicting access to the same bytes must therefore happen before the start or after the
-//! wait. This also holds for accesses by the item that started the copy.
+//! wait. The rule also holds for accesses by the item that started the copy.
 
 use super::SharedLocation;
 

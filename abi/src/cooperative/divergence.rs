@@ -15,7 +15,7 @@ pub fn post_dominators(successors: &[Vec<usize>]) -> Vec<Option<usize>> {
         next.iter().for_each(|&next| before[next].push(node));
         after[node] = next;
     }
-    // Number the nodes in post-order of a depth-first search of the reversed graph from the exit.
+    // Assign post-order numbers to the nodes by a depth-first search of the reversed graph from the exit.
     let mut order = Vec::with_capacity(end + 1);
     let mut number = vec![usize::MAX; end + 1];
     let mut seen = vec![false; end + 1];
@@ -71,8 +71,8 @@ pub struct Branch {
     pub inst: u32,
     /// Number of the successor to which the item branches.
     pub taken: u32,
-    /// Immediate post-dominator of the branch, where all items reconverge. `None` if the branch has
-    /// no post-dominator, or if the post-dominator only returns from the function.
+    /// Immediate post-dominator of the branch, at which all items reconverge. `None` if the branch
+    /// has no post-dominator, or if that block only returns from the function.
     pub join: Option<u32>,
     /// Call depth of the item at the branch.
     pub depth: u32,

@@ -89,8 +89,8 @@ pub enum SubgroupOp<W: Copy, P: Copy> {
         value: W,
         /// Source lane, distance to the source lane, or mask for XOR, depending on the mode.
         by: W,
-        /// Segment of lanes. Bits 0 to 4 hold the highest lane within a segment. Bits 8 to 12 hold
-        /// a mask of the lane-number bits that number the segments.
+        /// Segment of lanes, encoded as operand `c` of PTX `shfl.sync`: the clamp value in bits 0
+        /// to 4, and the segment mask in bits 8 to 12.
         segment: W,
     },
     /// Vote on a predicate.

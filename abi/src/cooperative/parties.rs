@@ -33,8 +33,8 @@ pub enum WaitState {
     Lanes(u32),
     /// The items poll memory that other items would have to write.
     Memory,
-    /// The items do not wait. They have passed a barrier at which a lane of their subgroup waits.
-    /// [`WaitingItems::place`] is then the branch at which the lanes diverged.
+    /// The items do not wait, because they have passed a barrier at which a lane of their subgroup
+    /// waits. [`WaitingItems::place`] is then the branch at which the lanes diverged.
     Passed,
 }
 

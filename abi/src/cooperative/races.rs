@@ -7,8 +7,8 @@
 //! A strong access can observe a strong write. The write then happens before every access that
 //! follows the observing access. Earlier accesses by the writing item are not ordered in this way.
 //!
-//! A *same-value race* is a race of two weak writes of the same value by the same instruction. It
-//! does not change the result, and is an error only under [`RaceCheck::Strict`].
+//! A *same-value race* is a race of two weak writes of the same value by the same instruction. Such
+//! a race does not change the result, and is an error only under [`RaceCheck::Strict`].
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -485,8 +485,8 @@ fn is_idle(cell: &ByteState, lists: Option<&Lists>) -> bool {
     cell.are_before || !cell.read.is_any() && lists.is_none_or(Lists::is_idle)
 }
 
-/// Returns `true` if an access to a byte is a weak write of the same value by the same instruction
-/// as the byte's last writes, and no other access follows the last writes.
+/// Returns `true` if an access to a byte repeats the byte's last writes: a weak write of the same
+/// value by the same instruction, with no other recorded access in between.
 fn is_like_last_writes(cell: &ByteState, lists: Option<&Lists>, note: AccessRecord, touch: AccessInfo) -> bool {
     let is_same = touch.keeps_value && cell.write.place() == note.place();
     is_same && note.is_weak_write() && cell.write.is_weak_write() && is_idle(cell, lists)

@@ -98,9 +98,9 @@ pub(super) struct ByteState {
     pub read: AccessRecord,
     /// Number of the byte's entry in `Shadow::lists`, from 1; 0 if the byte has no entry.
     lists: u32,
-    /// `true` if the recorded accesses other than the last writes are before the last writes. Such
+    /// `true` if all recorded accesses other than the last writes are before the last writes. These
     /// accesses are the reads since the previous last writes or, without such reads, the previous
-    /// last writes.
+    /// last writes themselves.
     pub are_before: bool,
 }
 
@@ -211,10 +211,10 @@ impl Shadow {
     }
 }
 
-/// Maximum number of accesses of one item in a list longer than [`UNFILTERED_LENGTH`]. The item's
-/// last access decides whether all its accesses precede another access in base causality order.
-/// Earlier accesses record earlier observations, which matter only to items that acquired from the
-/// item in the meantime.
+/// Maximum number of accesses of one item in a list longer than [`UNFILTERED_LENGTH`]. The last
+/// access of an item decides whether all its accesses precede another access in base causality
+/// order. An earlier access matters only to items that acquire a release made between the earlier
+/// access and the last access.
 const MAX_ACCESSES_PER_ITEM: usize = 4;
 /// Number of entries up to which a list holds all accesses of an item.
 const UNFILTERED_LENGTH: usize = 64;
@@ -245,7 +245,8 @@ pub(super) fn keep_linked(list: &mut Vec<StrongAccess>, new: StrongAccess) {
 }
 
 impl StrongAccess {
-    /// Returns `true` if two accesses by the same item have equal strength. They can still observe different writes.
+    /// Returns `true` if two accesses by the same item have equal strength. Such accesses can still observe different
+    /// writes.
     fn is_alike(&self, other: &StrongAccess) -> bool {
         self.note.item == other.note.item && self.note.strength() == other.note.strength()
     }

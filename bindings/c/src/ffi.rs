@@ -16,7 +16,7 @@ pub unsafe fn enter(error: *mut *mut Error, what: impl FnOnce() -> Result<(), Er
     let status = done.as_ref().map_or_else(|error| error.status, |()| Status::Ok);
     if !error.is_null() {
         let made = done.err().map_or(std::ptr::null_mut(), |error| Box::into_raw(Box::new(error)));
-        // SAFETY: the pointer is not null, so that it is valid for a write by contract.
+        // SAFETY: the pointer is not null, so it is valid for a write by contract.
         unsafe { error.write(made) };
     }
     status
@@ -69,7 +69,7 @@ impl<T> Out<T> {
         if pointer.is_null() {
             return Err(null(name));
         }
-        // SAFETY: the pointer is not null, so that it is valid for a write by contract.
+        // SAFETY: the pointer is not null, so it is valid for a write by contract.
         unsafe { pointer.write(std::ptr::null_mut()) };
         Ok(Out(pointer))
     }

@@ -1,4 +1,4 @@
-//! Generates the symbols for the versions of the interface, and sets the soname of the library.
+//! Generates the versioned symbols of the interface, and sets the soname of the library.
 
 #[path = "symbols.rs"]
 mod symbols;
@@ -14,7 +14,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=symbols.rs");
     if var("CARGO_CFG_TARGET_OS")? == "linux" {
         println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libnvJitLink.so.13");
-        // Jumps stay in this library even if the process has loaded NVIDIA's library, too.
+        // `-Bsymbolic-functions` binds jumps to this library even if the process has also loaded NVIDIA's library.
         println!("cargo::rustc-cdylib-link-arg=-Wl,-z,defs,-Bsymbolic-functions");
     }
     let jump = match &*var("CARGO_CFG_TARGET_ARCH")? {

@@ -20,14 +20,14 @@ pub(crate) const FUNCTIONS: [&str; 16] = [
     UNVERSIONED,
 ];
 
-/// The function without symbols for the versions of the interface.
+/// The only function that has no versioned symbols.
 const UNVERSIONED: &str = "nvJitLinkVersion";
 
 /// Major versions of the interface, with their newest minor versions.
 const VERSIONS: [(u32, u32); 2] = [(12, 9), (13, 5)];
 
-/// Returns the symbols for the versions of the interface, such as `__nvJitLinkCreate_13_5`, each with its function.
-/// Compiled programs use these symbols.
+/// Returns the versioned symbols, such as `__nvJitLinkCreate_13_5`, each with the name of its function. Compiled
+/// programs use these symbols.
 pub(crate) fn versioned() -> impl Iterator<Item = (String, &'static str)> {
     let versions = VERSIONS.into_iter().flat_map(|(major, newest)| (0..=newest).map(move |minor| (major, minor)));
     versions.flat_map(|(major, minor)| {

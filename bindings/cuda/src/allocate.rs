@@ -1,4 +1,4 @@
-//! Allocation of memory of devices, of the host, and of both, and registration of memory of the host.
+//! Allocation of device memory, host memory and managed memory, and registration of host memory.
 
 use std::ffi::{c_int, c_uint, c_void};
 use std::ptr::with_exposed_provenance_mut;
@@ -20,7 +20,7 @@ const MAX_PITCH: usize = i32::MAX as usize;
 /// Number that denotes the host in place of a device.
 const HOST_DEVICE: c_int = -1;
 
-/// Flags of memory of the host.
+/// Flags of host memory.
 mod host_flags {
     use std::ffi::c_uint;
 
@@ -62,7 +62,7 @@ unsafe fn allocate(to: *mut u64, bytes: usize, kind: MemoryKind) -> Result<()> {
     unsafe { give(to, address) }
 }
 
-/// Allocates memory of the host with flags, and stores its address.
+/// Allocates host memory with flags, and stores its address.
 ///
 /// # Safety
 /// `to` is null or valid for a write.
@@ -77,7 +77,7 @@ unsafe fn allocate_host(to: *mut *mut c_void, bytes: usize, flags: c_uint) -> Re
     unsafe { give(to, with_exposed_provenance_mut(address as usize)) }
 }
 
-/// Allocates memory of a device, and stores its address. The content of the memory is unspecified.
+/// Allocates device memory, and stores its address. The content of the memory is unspecified.
 ///
 /// # Safety
 /// `to` is null or valid for a write.
@@ -97,7 +97,7 @@ fn pitched(width: usize, height: usize, element: c_uint) -> Result<(usize, usize
     Ok((pitch, pitch.checked_mul(height).ok_or(Status::OUT_OF_MEMORY)?))
 }
 
-/// Allocates rows in memory of a device, and stores their address and the distance between them. `width` is in bytes;
+/// Allocates rows in device memory, and stores their address and the distance between them. `width` is in bytes;
 /// `element` is the size of an access in bytes.
 ///
 /// # Safety
@@ -121,7 +121,7 @@ pub unsafe extern "C" fn cuMemAllocPitch_v2(
     })
 }
 
-/// Frees memory of a device or managed memory. Address 0 is ignored.
+/// Frees device or managed memory. Address 0 is ignored.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuMemFree_v2(address: u64) -> Status {
     enter("cuMemFree_v2", || {
@@ -157,7 +157,7 @@ pub unsafe extern "C" fn cuMemGetAddressRange_v2(start: *mut u64, bytes: *mut us
         context::usable()?;
         let block = memory::find(address).ok_or(Status::NOT_FOUND)?;
         if !start.is_null() {
-            // SAFETY: the pointer is not null, so that it is valid for a write by contract.
+            // SAFETY: the pointer is not null, so it is valid for a write by contract.
             unsafe { start.write(block.start) };
         }
         if !bytes.is_null() {
@@ -168,7 +168,7 @@ pub unsafe extern "C" fn cuMemGetAddressRange_v2(start: *mut u64, bytes: *mut us
     })
 }
 
-/// Allocates memory of the host that devices can access, and stores its address.
+/// Allocates host memory that devices can access, and stores its address.
 ///
 /// # Safety
 /// `to` is null or valid for a write.
@@ -178,7 +178,7 @@ pub unsafe extern "C" fn cuMemAllocHost_v2(to: *mut *mut c_void, bytes: usize) -
     enter("cuMemAllocHost_v2", || unsafe { allocate_host(to, bytes, 0) })
 }
 
-/// Allocates memory of the host that devices can access, and stores its address. The flags have no effect.
+/// Allocates host memory that devices can access, and stores its address. The flags have no effect.
 ///
 /// # Safety
 /// `to` is null or valid for a write.
@@ -188,7 +188,7 @@ pub unsafe extern "C" fn cuMemHostAlloc(to: *mut *mut c_void, bytes: usize, flag
     enter("cuMemHostAlloc", || unsafe { allocate_host(to, bytes, flags) })
 }
 
-/// Frees memory of the host that the driver has allocated. A null pointer is ignored.
+/// Frees host memory that the driver has allocated. A null pointer is ignored.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuMemFreeHost(pointer: *mut c_void) -> Status {
     enter("cuMemFreeHost", || {
@@ -227,7 +227,7 @@ pub extern "C" fn cuMemHostUnregister(pointer: *mut c_void) -> Status {
     })
 }
 
-/// Checks that a pointer points to memory of the host that devices can access, and returns its address.
+/// Checks that a pointer points to host memory that devices can access, and returns its address.
 fn checked_host(pointer: *mut c_void) -> Result<u64> {
     let address = pointer.addr() as u64;
     let block = memory::find(address).filter(|block| matches!(block.kind, MemoryKind::Host | MemoryKind::Registered));
@@ -254,7 +254,7 @@ pub unsafe extern "C" fn cuMemHostGetDevicePointer_v2(
     })
 }
 
-/// Stores the flags with which memory of the host was allocated or registered.
+/// Stores the flags with which host memory was allocated or registered.
 ///
 /// # Safety
 /// `flags` is null or valid for a write.
@@ -329,7 +329,8 @@ pub extern "C" fn cuMemPrefetchAsync_v2(
     })
 }
 
-/// Checks advice about managed memory. Only some advice has a location, which `checked_location` checks.
+/// Checks advice about managed memory. `checked_location` checks the location. It is called only for advice that has a
+/// location.
 fn advise(address: u64, bytes: usize, advice: c_uint, checked_location: impl FnOnce() -> Result<()>) -> Result<()> {
     context::usable()?;
     match advice {

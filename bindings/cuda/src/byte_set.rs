@@ -8,12 +8,12 @@ const BITS: u64 = u64::BITS as u64;
 /// Set of bytes. A byte is denoted by its offset from the start of the block.
 pub struct ByteSet(Vec<u64>);
 
-/// Returns a word with the bits below a bit number.
+/// Returns a word in which exactly the bits below bit number `bit` are set.
 fn below(bit: u64) -> u64 {
     if bit == BITS { u64::MAX } else { (1 << bit) - 1 }
 }
 
-/// Returns the words that describe a range, each with the bits of the range.
+/// Returns the indices of the words that cover a range, each with a mask of the range's bits in the word.
 fn words(range: Range<u64>) -> impl Iterator<Item = (usize, u64)> {
     (range.start / BITS..range.end.div_ceil(BITS)).map(move |word| {
         let first = word * BITS;
@@ -23,7 +23,7 @@ fn words(range: Range<u64>) -> impl Iterator<Item = (usize, u64)> {
 }
 
 impl ByteSet {
-    /// Creates an empty set for a block of a size in bytes, or returns `None` if the system has too little memory.
+    /// Creates an empty set for a block of `bytes` bytes. Returns `None` if the system has too little memory.
     pub fn new(bytes: u64) -> Option<ByteSet> {
         let count = usize::try_from(bytes.div_ceil(BITS)).ok()?;
         let mut words = Vec::new();
@@ -55,8 +55,8 @@ impl ByteSet {
         }
     }
 
-    /// Returns the ranges of a set that together are those bytes of a range that the set contains. The ranges are
-    /// offsets from the start of the range.
+    /// Returns the maximal subranges of `range` whose bytes are all in the set. The subranges are relative to the start
+    /// of `range`.
     pub fn parts(&self, range: Range<u64>) -> Vec<Range<u64>> {
         let origin = range.start;
         let mut parts: Vec<Range<u64>> = Vec::new();
@@ -76,7 +76,8 @@ impl ByteSet {
         parts
     }
 
-    /// Replaces the bytes of a range by ranges, whose offsets count from the start of the range.
+    /// Removes all bytes of `range`, and then adds the bytes of the subranges `parts`, which are relative to the start
+    /// of `range`.
     pub fn replace(&mut self, range: Range<u64>, parts: &[Range<u64>]) {
         let start = range.start;
         self.remove(range);
@@ -115,7 +116,7 @@ mod tests {
     fn an_empty_set_contains_only_the_empty_range() {
         let set = ByteSet::new(64).unwrap();
         assert!(set.contains(3..3) && !set.contains(3..4) && !set.contains(0..64));
-        // Bytes behind the block are in no set.
+        // Bytes past the end of the block are never in the set.
         assert!(!set.contains(64..65));
     }
 

@@ -14,8 +14,8 @@ pub struct Checks {
     /// Maximum number of backward branches of a thread.
     pub budget: u64,
     pub races: RaceCheck,
-    /// `true` if a load behind the end of an allocation is an error. Otherwise, a load may reach the next multiple of
-    /// 256 bytes, as GPUs permit.
+    /// `true` if a load past the end of an allocation is an error. Otherwise, a load may reach the next multiple of 256
+    /// bytes, as GPUs permit.
     pub is_strict: bool,
     /// `true` if an error of a kernel is reported, but does not make later calls fail.
     pub keeps_going: bool,

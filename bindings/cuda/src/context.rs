@@ -17,7 +17,8 @@ use crate::registry::{Registry, unique_number};
 use crate::status::{Result, Status};
 use crate::{event, memory, module, primary, stream};
 
-/// All contexts of the process. A destroyed context stays registered, so that its use is reported as such.
+/// All contexts of the process. A destroyed context stays registered, so that a use of its handle is reported as a use
+/// of a destroyed context.
 static CONTEXTS: Registry<Context> = Registry::new();
 
 /// Flags of a context.
@@ -39,13 +40,14 @@ const API_VERSION: c_uint = 3020;
 pub struct Context {
     /// Device of the context.
     pub device: c_int,
-    /// `true` for the primary context of the device, which can become alive again after its end.
+    /// `true` for the primary context of the device, which can be retained again after it has ended.
     pub is_primary: bool,
     handle: usize,
-    /// Changes when a primary context ends, because objects of its earlier life are invalid.
+    /// Identifier of the context. A primary context gets a new identifier when it ends, so that its earlier objects
+    /// become invalid.
     id: AtomicU64,
     is_alive: AtomicBool,
-    /// Number of uses that have to end before the context does.
+    /// Reference count. The context ends when the count becomes 0.
     pub uses: AtomicU32,
     flags: AtomicU32,
     /// The sticky error, or [`Status::SUCCESS`].
@@ -58,7 +60,8 @@ pub struct Context {
 }
 
 impl Context {
-    /// Registers a context. A primary context is not alive and has no uses, any other context has one.
+    /// Registers a context. A primary context starts without uses and is not alive. Any other context starts with one
+    /// use.
     pub fn register(device: c_int, flags: c_uint, is_primary: bool) -> Arc<Context> {
         CONTEXTS.insert_with(|handle| Context {
             device,
@@ -95,8 +98,8 @@ impl Context {
         self.is_alive.store(true, Ordering::Release);
     }
 
-    /// Ends the context: frees all that belongs to it, and restores its initial state except for the flags. Returns
-    /// `false` if the context was not alive.
+    /// Ends the context: frees all resources of the context, and restores its initial state except for the flags.
+    /// Returns `false` if the context was not alive.
     pub fn end(&self) -> bool {
         if !self.is_alive.swap(false, Ordering::AcqRel) {
             return false;
@@ -163,14 +166,14 @@ fn alive(context: Arc<Context>) -> Result<Arc<Context>> {
     if context.is_alive() { Ok(context) } else { Err(Status::CONTEXT_IS_DESTROYED) }
 }
 
-/// Returns the context with a handle.
+/// Returns the context with the given handle.
 pub fn find(handle: *mut c_void) -> Result<Arc<Context>> {
     initialised()?;
     alive(CONTEXTS.get(handle).ok_or(Status::INVALID_CONTEXT)?)
 }
 
-/// Returns the context with a handle, if it can become the current context of a thread. A primary context always can,
-/// even if it is not alive.
+/// Returns the context with the given handle, if it can become the current context of a thread. A primary context
+/// always can, even if it is not alive.
 pub fn bindable(handle: *mut c_void) -> Result<Arc<Context>> {
     let context = CONTEXTS.get(handle).ok_or(Status::INVALID_CONTEXT)?;
     if context.is_primary { Ok(context) } else { alive(context) }
@@ -189,7 +192,7 @@ pub fn usable() -> Result<Arc<Context>> {
     Ok(context)
 }
 
-/// Returns the context with a handle, or the current context if the handle is null.
+/// Returns the context with the given handle, or the current context if the handle is null.
 fn found_or_current(handle: *mut c_void) -> Result<Arc<Context>> {
     if handle.is_null() { current() } else { find(handle) }
 }
@@ -204,7 +207,7 @@ unsafe fn create(context: *mut *mut c_void, flags: c_uint, device: c_int) -> Res
         return Err(Status::INVALID_VALUE);
     }
     let created = Context::register(device, flags, false);
-    // SAFETY: the pointer is not null, so that it is valid for a write by contract.
+    // SAFETY: the pointer is not null, so it is valid for a write by contract.
     unsafe { context.write(created.handle()) };
     push(created);
     Ok(())
@@ -326,7 +329,7 @@ pub unsafe extern "C" fn cuCtxAttach(context: *mut *mut c_void, flags: c_uint) -
     })
 }
 
-/// Ends a use of the current context, and destroys it if there are no other uses.
+/// Ends one use of the current context, and destroys the context if no other uses remain.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuCtxDetach(context: *mut c_void) -> Status {
     enter("cuCtxDetach", || {

@@ -80,7 +80,7 @@ pub unsafe extern "C" fn cuCtxPopCurrent_v2(context: *mut *mut c_void) -> Status
         initialised()?;
         let handle = pop().ok_or(Status::INVALID_CONTEXT)?.handle();
         if !context.is_null() {
-            // SAFETY: the pointer is not null, so that it is valid for a write by contract.
+            // SAFETY: the pointer is not null, so it is valid for a write by contract.
             unsafe { context.write(handle) };
         }
         Ok(())

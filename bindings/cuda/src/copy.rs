@@ -9,19 +9,19 @@ use crate::memory;
 use crate::status::{Result, Status};
 use crate::stream;
 
-/// Address on one side of a copy.
+/// Source or destination address of a copy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Side {
-    /// Address in memory of the host, which the driver cannot check.
+    /// Address in host memory, which the driver cannot check.
     Host(u64),
     /// Address in a block of the table of allocations.
     Device(u64),
-    /// Address in memory of either kind.
+    /// Address in host memory or in a block of the table of allocations.
     Unified(u64),
 }
 
 impl Side {
-    /// Returns the side of a pointer to memory of the host.
+    /// Converts a pointer to host memory.
     fn host(pointer: *const c_void) -> Side {
         Side::Host(pointer.expose_provenance() as u64)
     }
@@ -33,7 +33,7 @@ impl Side {
         }
     }
 
-    /// Returns the side at a distance, or [`Status::INVALID_VALUE`] if the address overflows.
+    /// Adds an offset in bytes. Returns [`Status::INVALID_VALUE`] if the address overflows.
     pub fn offset(self, bytes: u64) -> Result<Side> {
         let offset = |address: u64| address.checked_add(bytes).ok_or(Status::INVALID_VALUE);
         Ok(match self {
@@ -43,7 +43,8 @@ impl Side {
         })
     }
 
-    /// Checks that the side has a number of bytes, as far as the driver knows its memory.
+    /// Checks that `bytes` bytes at the address lie in a live block. Unified addresses may also lie outside of the
+    /// table of allocations. For host addresses, only a null pointer is an error.
     pub fn checked(self, bytes: u64) -> Result<()> {
         match self {
             Side::Host(0) if bytes != 0 => Err(Status::INVALID_VALUE),
@@ -65,21 +66,21 @@ pub unsafe fn copy_unchecked(to: u64, from: u64, bytes: usize) {
     memory::copy_initialised(to.addr() as u64, from.addr() as u64, bytes as u64);
 }
 
-/// Checks both sides of a copy, and copies. The memory of the sides may overlap.
+/// Checks the source and the destination, and copies. The memory of the sides may overlap.
 ///
 /// # Safety
-/// Memory of the host is valid for the access. No other code accesses the memory meanwhile.
+/// Host memory is valid for the access. No other code accesses the memory meanwhile.
 pub unsafe fn copy(to: Side, from: Side, bytes: usize) -> Result<()> {
     to.checked(bytes as u64)?;
     from.checked(bytes as u64)?;
     if bytes != 0 {
-        // SAFETY: the blocks of the table are valid, and the caller ensures that memory of the host is.
+        // SAFETY: the blocks of the table are valid, and the caller ensures that host memory is.
         unsafe { copy_unchecked(to.address(), from.address(), bytes) };
     }
     Ok(())
 }
 
-/// Copies for the current context.
+/// Copies memory in the current context.
 ///
 /// # Safety
 /// As [`copy`].
@@ -89,7 +90,7 @@ unsafe fn copy_now(to: Side, from: Side, bytes: usize) -> Result<()> {
     unsafe { copy(to, from, bytes) }
 }
 
-/// Copies on a stream of the current context.
+/// Copies memory on a stream of the current context.
 ///
 /// # Safety
 /// As [`copy`].
@@ -100,7 +101,7 @@ unsafe fn copy_on(stream: *mut c_void, to: Side, from: Side, bytes: usize) -> Re
     unsafe { copy(to, from, bytes) }
 }
 
-/// Copies memory of the host or of a device.
+/// Copies host or device memory.
 ///
 /// # Safety
 /// Memory that the driver has not allocated is valid for the access. No other code accesses the memory meanwhile.
@@ -110,7 +111,7 @@ pub unsafe extern "C" fn cuMemcpy(to: u64, from: u64, bytes: usize) -> Status {
     enter("cuMemcpy", || unsafe { copy_now(Side::Unified(to), Side::Unified(from), bytes) })
 }
 
-/// Copies memory of the host or of a device, on a stream.
+/// Copies host or device memory, on a stream.
 ///
 /// # Safety
 /// As [`cuMemcpy`].
@@ -120,7 +121,7 @@ pub unsafe extern "C" fn cuMemcpyAsync(to: u64, from: u64, bytes: usize, stream:
     enter("cuMemcpyAsync", || unsafe { copy_on(stream, Side::Unified(to), Side::Unified(from), bytes) })
 }
 
-/// Copies memory of the host to a device.
+/// Copies host memory to a device.
 ///
 /// # Safety
 /// `from` is null or valid for reads of `bytes` bytes. No other code accesses the memory meanwhile.
@@ -130,7 +131,7 @@ pub unsafe extern "C" fn cuMemcpyHtoD_v2(to: u64, from: *const c_void, bytes: us
     enter("cuMemcpyHtoD_v2", || unsafe { copy_now(Side::Device(to), Side::host(from), bytes) })
 }
 
-/// Copies memory of the host to a device, on a stream.
+/// Copies host memory to a device, on a stream.
 ///
 /// # Safety
 /// As [`cuMemcpyHtoD_v2`].
@@ -145,7 +146,7 @@ pub unsafe extern "C" fn cuMemcpyHtoDAsync_v2(
     enter("cuMemcpyHtoDAsync_v2", || unsafe { copy_on(stream, Side::Device(to), Side::host(from), bytes) })
 }
 
-/// Copies memory of a device to the host.
+/// Copies device memory to the host.
 ///
 /// # Safety
 /// `to` is null or valid for writes of `bytes` bytes. No other code accesses the memory meanwhile.
@@ -155,7 +156,7 @@ pub unsafe extern "C" fn cuMemcpyDtoH_v2(to: *mut c_void, from: u64, bytes: usiz
     enter("cuMemcpyDtoH_v2", || unsafe { copy_now(Side::host(to), Side::Device(from), bytes) })
 }
 
-/// Copies memory of a device to the host, on a stream.
+/// Copies device memory to the host, on a stream.
 ///
 /// # Safety
 /// As [`cuMemcpyDtoH_v2`].
@@ -165,7 +166,7 @@ pub unsafe extern "C" fn cuMemcpyDtoHAsync_v2(to: *mut c_void, from: u64, bytes:
     enter("cuMemcpyDtoHAsync_v2", || unsafe { copy_on(stream, Side::host(to), Side::Device(from), bytes) })
 }
 
-/// Copies memory of a device.
+/// Copies device memory.
 ///
 /// # Safety
 /// No other code accesses the memory meanwhile.
@@ -175,7 +176,7 @@ pub unsafe extern "C" fn cuMemcpyDtoD_v2(to: u64, from: u64, bytes: usize) -> St
     enter("cuMemcpyDtoD_v2", || unsafe { copy_now(Side::Device(to), Side::Device(from), bytes) })
 }
 
-/// Copies memory of a device, on a stream.
+/// Copies device memory, on a stream.
 ///
 /// # Safety
 /// As [`cuMemcpyDtoD_v2`].
@@ -185,8 +186,8 @@ pub unsafe extern "C" fn cuMemcpyDtoDAsync_v2(to: u64, from: u64, bytes: usize, 
     enter("cuMemcpyDtoDAsync_v2", || unsafe { copy_on(stream, Side::Device(to), Side::Device(from), bytes) })
 }
 
-/// Copies memory of a device to another device. Both share the memory of the process, so that the contexts are only
-/// checked.
+/// Copies device memory to another device. Both devices share the memory of the process, so the contexts are checked
+/// but not used.
 ///
 /// # Safety
 /// No other code accesses the memory meanwhile.
@@ -207,7 +208,7 @@ pub unsafe extern "C" fn cuMemcpyPeer(
     })
 }
 
-/// Copies memory of a device to another device, on a stream.
+/// Copies device memory to another device, on a stream.
 ///
 /// # Safety
 /// As [`cuMemcpyPeer`].

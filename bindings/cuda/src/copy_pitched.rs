@@ -87,10 +87,10 @@ impl Extent {
     }
 }
 
-/// Place of the rows on one side of a copy.
+/// Location of the rows of a source or destination.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Rows {
-    /// Place of the first row.
+    /// Address of the first row.
     first: Side,
     /// Distance between rows in bytes.
     row: u64,
@@ -114,7 +114,7 @@ impl Rows {
 }
 
 impl Side3D {
-    /// Checks the side, and returns the place of its rows. The extent is not empty.
+    /// Checks the source or destination, and returns the location of its rows. The extent is not empty.
     fn rows(&self, extent: Extent) -> Result<Rows> {
         if self.mipmap_level != 0 {
             return Err(Status::INVALID_VALUE);
@@ -131,8 +131,8 @@ impl Side3D {
     }
 }
 
-/// Computes the place of rows, and checks their memory. `start` has the numbers of the first byte, row and layer. The
-/// pitch of a single row, and the height of a single layer, may be 0.
+/// Computes the location of rows, and checks their memory. `start` has the numbers of the first byte, row and layer.
+/// The pitch of a single row, and the height of a single layer, may be 0.
 fn rows(base: Side, start: [u64; 3], pitch: u64, height: u64, extent: Extent) -> Result<Rows> {
     let [x, y, z] = start;
     // A null pointer stays invalid with an offset.
@@ -183,7 +183,7 @@ impl Copy3D {
     /// Checks both sides, and copies. The memory of the sides may overlap.
     ///
     /// # Safety
-    /// Memory of the host is valid for the access. No other code accesses the memory meanwhile.
+    /// Host memory is valid for the access. No other code accesses the memory meanwhile.
     pub unsafe fn run(&self) -> Result<()> {
         let [width, height, depth] = [self.width_bytes, self.height, self.depth].map(|size| size as u64);
         let extent = Extent { width, height, depth };
@@ -223,10 +223,10 @@ fn numbers(extent: Extent) -> impl Iterator<Item = (u64, u64)> {
     (0..extent.depth).flat_map(move |layer| (0..extent.height).map(move |row| (row, layer)))
 }
 
-/// Runs a copy of rows for the current context.
+/// Runs a copy of rows in the current context.
 ///
 /// # Safety
-/// `copy` is null or valid for a read. Memory of the host is valid for the access. No other code accesses the memory
+/// `copy` is null or valid for a read. Host memory is valid for the access. No other code accesses the memory
 /// meanwhile.
 unsafe fn copy_2d(copy: *const Copy2D) -> Result<()> {
     context::usable()?;
@@ -236,7 +236,7 @@ unsafe fn copy_2d(copy: *const Copy2D) -> Result<()> {
     unsafe { Copy3D::of_2d(copy).run() }
 }
 
-/// Runs a copy of layers for the current context.
+/// Runs a copy of layers in the current context.
 ///
 /// # Safety
 /// As [`copy_2d`].
@@ -248,8 +248,8 @@ unsafe fn copy_3d(copy: *const Copy3D) -> Result<()> {
     unsafe { copy.run() }
 }
 
-/// Runs a copy of layers between devices. All devices share the memory of the process, so that the contexts are only
-/// checked.
+/// Runs a copy of layers between devices. All devices share the memory of the process, so the contexts are checked but
+/// not used.
 ///
 /// # Safety
 /// As [`copy_2d`].
@@ -269,7 +269,7 @@ unsafe fn copy_3d_peer(copy: *const Copy3D) -> Result<()> {
 /// Copies rows.
 ///
 /// # Safety
-/// `copy` is null or valid for a read. Memory of the host is valid for the access. No other code accesses the memory
+/// `copy` is null or valid for a read. Host memory is valid for the access. No other code accesses the memory
 /// meanwhile.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemcpy2D_v2(copy: *const Copy2D) -> Status {

@@ -155,8 +155,8 @@ impl<T> DependencyGraph<T> {
         self.nodes.iter().flat_map(|(&to, of)| of.dependencies.iter().map(move |&from| (from, to))).collect()
     }
 
-    /// Returns a graph with the same edges. `place` computes its nodes and values from those of this graph, in the
-    /// order of their insertion.
+    /// Returns a graph with the same edges. `place` maps each node and its value to a node and a value of the new
+    /// graph, in insertion order.
     pub fn map<U, E>(
         &self,
         mut place: impl FnMut(usize, &T) -> std::result::Result<(usize, U), E>,
@@ -174,10 +174,10 @@ impl<T> DependencyGraph<T> {
         Ok(DependencyGraph { nodes: self.nodes.values().zip(placed).map(node).collect() })
     }
 
-    /// Returns the nodes in an order in which each node follows its dependencies. Of several possible nodes, the one
-    /// that was inserted first comes first. If there is a cycle, the error is a node of the cycle.
+    /// Returns the nodes in an order in which each node follows its dependencies. If several nodes are ready, the
+    /// earliest inserted one comes first. If the graph has a cycle, the error is a node of the cycle.
     pub fn order(&self) -> std::result::Result<Vec<usize>, usize> {
-        // Number of dependencies of each node that the order does not contain yet.
+        // Number of dependencies of each node that are not in the order yet.
         let dependencies = self.nodes.iter().map(|(&node, of)| (node, of.dependencies.len()));
         let mut missing: BTreeMap<usize, usize> = dependencies.collect();
         let mut ready: BTreeSet<usize> = self.roots().into_iter().collect();
@@ -196,19 +196,20 @@ impl<T> DependencyGraph<T> {
         self.cycle(&missing).map_or(Ok(order), Err)
     }
 
-    /// Returns a node of a cycle. Each of `nodes` depends on one of `nodes`. Returns `None` if there are no nodes.
+    /// Returns a node of a cycle. Every node in `nodes` must depend on a node in `nodes`. Returns `None` if `nodes` is
+    /// empty.
     fn cycle<V>(&self, nodes: &BTreeMap<usize, V>) -> Option<usize> {
         let mut node = *nodes.first_key_value()?.0;
-        // A path that is as long as there are nodes ends in a cycle.
+        // From each node, the walk always takes the same edge. After `nodes.len()` steps it is therefore in a cycle.
         for _ in 0..nodes.len() {
             node = *self.dependencies(node)?.iter().find(|dependency| nodes.contains_key(*dependency))?;
         }
         Some(node)
     }
 
-    /// Returns the pairs of nodes, of this graph and of another one, that have the same place. The nodes without
-    /// dependents are paired in the order of their insertion. The dependencies of paired nodes are paired in the order
-    /// in which they were added.
+    /// Matches the nodes of this graph with those of another graph, and returns the pairs. The nodes without dependents
+    /// are paired in the order of their insertion. The dependencies of paired nodes are paired in the order in which
+    /// they were added.
     pub fn pairs<U>(&self, other: &DependencyGraph<U>) -> std::result::Result<Vec<(usize, usize)>, Difference> {
         let (exits, other_exits) = (self.exits(), other.exits());
         if let Some(&node) = other_exits.get(exits.len()) {
@@ -239,7 +240,7 @@ impl<T> DependencyGraph<T> {
                 }
             }
         }
-        // Only nodes of a cycle are reachable from no node without dependents.
+        // A node that the walk does not reach is in a cycle, or a cycle depends on the node.
         if pairs.len() == self.nodes.len() { Ok(pairs) } else { Err(Difference::default()) }
     }
 

@@ -1,4 +1,5 @@
-//! Frame of the exported functions: panics, which must not unwind into C, the trace of calls, and out-pointers.
+//! Common code of the exported functions: conversion of panics to result codes, the trace of calls, and writes through
+//! out-pointers.
 
 use std::collections::HashSet;
 use std::fmt::Arguments;
@@ -30,7 +31,7 @@ pub unsafe fn give<T>(to: *mut T, value: T) -> Result<()> {
     if to.is_null() {
         return Err(Status::INVALID_VALUE);
     }
-    // SAFETY: the pointer is not null, so that it is valid for a write by contract.
+    // SAFETY: the pointer is not null, so it is valid for a write by contract.
     unsafe { to.write(value) };
     Ok(())
 }

@@ -6,7 +6,7 @@ use std::ptr::null;
 use crate::entry::{enter, give};
 use crate::status::{Result, Status};
 
-/// Stores a text of a result code. The text of an unknown code is null, with [`Status::INVALID_VALUE`].
+/// Stores the text for a result code. For an unknown code, stores null and returns [`Status::INVALID_VALUE`].
 ///
 /// # Safety
 /// `to` is null or valid for a write.

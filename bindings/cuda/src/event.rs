@@ -1,4 +1,4 @@
-//! Events: points in time of a stream's work.
+//! Events, which record points in time in the work of a stream.
 
 use std::ffi::{c_uint, c_void};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -48,7 +48,7 @@ impl Event {
     }
 }
 
-/// Returns the event with a handle.
+/// Returns the event with the given handle.
 fn find(event: *mut c_void) -> Result<Arc<Event>> {
     initialised()?;
     EVENTS.get(event).ok_or(Status::INVALID_HANDLE)

@@ -41,7 +41,7 @@ struct Entry<'a> {
     kind: u16,
     sm: u32,
     flags: u64,
-    /// Bytes behind the header, with padding.
+    /// Bytes after the header, including padding.
     payload: &'a [u8],
     /// Number of compressed bytes, or 0 if the payload is not compressed.
     compressed: u32,
@@ -89,7 +89,7 @@ pub fn ptx(container: &[u8], sm: u32) -> Result<Cow<'_, [u8]>, ImageError> {
     }
 }
 
-/// Splits the bytes behind a container's header into entries.
+/// Splits the bytes after a container's header into entries.
 fn entries_of(mut bytes: &[u8]) -> Result<Vec<Entry<'_>>, ImageError> {
     let mut entries = Vec::new();
     while bytes.iter().any(|byte| *byte != 0) {
@@ -199,7 +199,7 @@ fn zstd(compressed: &[u8], size: usize) -> Option<Vec<u8>> {
 
 /// Decompresses an LZ4 block of at most `size` bytes.
 fn lz4(compressed: &[u8], size: usize) -> Option<Vec<u8>> {
-    // A byte stands for at most 255 bytes, so that an invalid size cannot allocate much memory.
+    // One compressed byte expands to at most 255 bytes. The check keeps an invalid size from allocating much memory.
     if size > compressed.len().saturating_mul(255) {
         return None;
     }

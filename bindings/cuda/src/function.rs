@@ -16,7 +16,8 @@ use crate::registry::Registry;
 use crate::settings::settings;
 use crate::status::{Result, Status};
 
-/// The kernels that programs have asked for. A `CUfunction` and a `CUkernel` are both handles of this registry.
+/// The kernels whose handles programs have requested. A `CUfunction` and a `CUkernel` are both handles of this
+/// registry.
 pub static FUNCTIONS: Registry<Function> = Registry::new();
 
 /// A kernel of a module.
@@ -70,7 +71,7 @@ impl Function {
     }
 }
 
-/// Returns the function with a handle.
+/// Returns the function with the given handle.
 pub fn checked(function: *mut c_void) -> Result<Arc<Function>> {
     FUNCTIONS.get(function).ok_or(Status::INVALID_HANDLE)
 }
@@ -88,7 +89,7 @@ mod attribute {
     pub const BINARY_VERSION: c_uint = 6;
     pub const MAX_DYNAMIC: c_uint = 8;
     pub const CARVEOUT: c_uint = 9;
-    /// One more than the last number.
+    /// Exclusive upper bound of the numbers.
     pub const COUNT: c_uint = 16;
 }
 

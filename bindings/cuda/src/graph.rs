@@ -27,7 +27,7 @@ pub struct Graph {
     nodes: Mutex<DependencyGraph<Content>>,
 }
 
-/// A node, as its handle refers to it.
+/// The registry entry of a node: the graph that contains the node.
 struct Node {
     graph: Weak<Graph>,
 }
@@ -46,7 +46,7 @@ pub enum Work {
     Child(Arc<Graph>),
 }
 
-/// Returns the graph with a handle.
+/// Returns the graph with the given handle.
 pub fn checked(graph: *mut c_void) -> Result<Arc<Graph>> {
     initialised()?;
     GRAPHS.get(graph).ok_or(Status::INVALID_VALUE)

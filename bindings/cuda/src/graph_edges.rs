@@ -45,8 +45,8 @@ unsafe fn edge_list(
     Ok(from.into_iter().zip(to).collect())
 }
 
-/// Stores the rows of a table, whose columns are arrays of handles. If all columns are null, stores the number of rows.
-/// Otherwise, `count` is the size of the arrays, and becomes the number of stored rows. Unused elements become null.
+/// Stores rows of handles in one array per column. If all arrays are null, stores only the number of rows in `count`.
+/// Otherwise `count` holds the size of the arrays, and receives the number of stored rows. Unused elements become null.
 ///
 /// # Safety
 /// `count` is null, or valid for a read and a write. `columns` and `data` are null or valid for as many writes as

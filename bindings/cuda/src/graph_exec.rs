@@ -18,12 +18,13 @@ static EXECUTABLES: Registry<Executable> = Registry::new();
 /// An executable graph.
 pub struct Executable {
     plan: Mutex<Plan>,
-    /// Locked while the graph is executed, because its launches follow one another.
+    /// Lock that a launch holds while it executes the graph, so that two launches do not run at the same time.
     running: Mutex<()>,
     flags: u64,
 }
 
-/// The nodes of an executable graph, by the handle of the node of the original graph.
+/// The nodes of an executable graph. The number of a node is the handle of the corresponding node of the original
+/// graph.
 pub struct Plan {
     pub nodes: DependencyGraph<Step>,
     /// The nodes in the order of their execution.
@@ -36,7 +37,7 @@ pub enum Step {
     Child(Plan),
 }
 
-/// Returns the executable graph with a handle.
+/// Returns the executable graph with the given handle.
 pub fn checked(executable: *mut c_void) -> Result<Arc<Executable>> {
     initialised()?;
     EXECUTABLES.get(executable).ok_or(Status::INVALID_VALUE)
@@ -48,7 +49,7 @@ impl Executable {
         self.plan.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Executes the operations of the graph. After an error of a kernel, the rest is not executed.
+    /// Executes the operations of the graph. After an error of a kernel, the remaining operations are not executed.
     ///
     /// # Safety
     /// As [`Operation::run`], for all operations.
@@ -312,7 +313,7 @@ pub extern "C" fn cuGraphUpload(executable: *mut c_void, stream: *mut c_void) ->
 /// Executes a graph on a stream. All operations are complete when the call returns.
 ///
 /// # Safety
-/// Memory of the host is valid for the copies of the graph, and its host functions can be called with their data. Until
+/// Host memory is valid for the copies of the graph, and its host functions can be called with their data. Until
 /// the launch ends, no other code accesses memory that the graph writes, or writes memory that it accesses.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuGraphLaunch(executable: *mut c_void, stream: *mut c_void) -> Status {

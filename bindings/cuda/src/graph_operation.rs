@@ -47,8 +47,8 @@ pub enum Operation {
     Empty,
 }
 
-// SAFETY: the pointers belong to the program, which ensures that each thread that launches the graph can use them, or
-// refer to the parameters of a kernel, which do not change.
+// SAFETY: pointers of the program are usable from each thread that launches the graph; the program ensures this. All
+// other pointers refer to the parameters of a kernel, which do not change.
 unsafe impl Send for Operation {}
 // SAFETY: as above.
 unsafe impl Sync for Operation {}
@@ -83,7 +83,8 @@ impl Operation {
         };
         match (self, new) {
             _ if self.node_type() != new.node_type() => Err(update_result::NODE_TYPE_CHANGED),
-            // The context of a kernel is that of its function, whatever context was the current one.
+            // A kernel runs in the context of its function. The context that was current at the node's creation does
+            // not matter.
             (Operation::Kernel(_), Operation::Kernel(_)) => Ok(()),
             _ if !is_same_context => Err(update_result::PARAMETERS_CHANGED),
             (Operation::Fill(fill), Operation::Fill(new)) if !fill.params.admits(&new.params) => {
@@ -96,7 +97,7 @@ impl Operation {
     /// Runs the operation. An error of a kernel becomes the sticky error of its context.
     ///
     /// # Safety
-    /// Memory of the host is valid for its accesses, and a host function can be called with its data. No other code
+    /// Host memory is valid for its accesses, and a host function can be called with its data. No other code
     /// accesses memory that the operation writes, or writes memory that it accesses.
     pub unsafe fn run(&self) -> Result<()> {
         match self {
@@ -112,7 +113,7 @@ impl Operation {
     }
 }
 
-/// Returns the context with a handle, or the current context if the handle is null.
+/// Returns the context with the given handle, or the current context if the handle is null.
 fn context_of(handle: *mut c_void) -> Result<Arc<Context>> {
     let context = if handle.is_null() { context::current()? } else { context::find(handle)? };
     context.check()?;
@@ -246,8 +247,8 @@ impl FillParams {
         Ok(Fill { to, pitch, element, width, height })
     }
 
-    /// Returns `true` if a fill with new parameters can replace this one in an executable graph. The number of rows is
-    /// fixed, and also their size if there are several.
+    /// Returns `true` if a fill with new parameters can replace this one in an executable graph. The number of rows
+    /// must be equal. If there are several rows, their sizes must also be equal.
     fn admits(&self, new: &FillParams) -> bool {
         let size = |params: &FillParams| (params.pitch, params.element_bytes, params.width);
         let is_empty = new.width == 0 || new.height == 0;

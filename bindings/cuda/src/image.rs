@@ -138,8 +138,8 @@ pub unsafe fn read<'a>(image: *const c_void) -> Result<Image<'a>, ImageError> {
 /// # Safety
 /// As [`read`], except that the image is neither null nor a fatbin wrapper.
 unsafe fn length(image: *const u8) -> Result<usize, ImageError> {
-    // SAFETY: the caller upholds this function's contract, so that an image has the header which its first bytes
-    // promise. No byte behind the NUL of a text is read.
+    // SAFETY: the caller upholds this function's contract, so the first bytes of an image identify a complete header.
+    // No byte after the NUL of a text is read.
     unsafe {
         if begins_with(image, &fatbin::MAGIC) {
             return fatbin::size(&image.cast::<[u8; fatbin::HEADER]>().read());
@@ -156,12 +156,12 @@ unsafe fn length(image: *const u8) -> Result<usize, ImageError> {
     }
 }
 
-/// Returns `true` if an image in memory has the given first bytes. Reads no byte behind the first difference.
+/// Returns `true` if an image in memory has the given first bytes. Reads no byte after the first difference.
 ///
 /// # Safety
 /// `image` points to an image, as in [`read`]. None of the first bytes is a NUL.
 unsafe fn begins_with(image: *const u8, first: &[u8]) -> bool {
-    // SAFETY: all earlier bytes are equal, so that they are not the NUL at the end of a text.
+    // SAFETY: all earlier bytes are equal, so they are not the NUL at the end of a text.
     first.iter().enumerate().all(|(offset, byte)| unsafe { image.add(offset).read() } == *byte)
 }
 

@@ -29,7 +29,7 @@ pub struct Launch {
     pub cooperative: bool,
 }
 
-/// Names that separate the elements of `extra`.
+/// Keys of the key-value list `extra`, as in `cuda.h`.
 const PACKED_POINTER: usize = 1;
 const PACKED_BYTES: usize = 2;
 
@@ -94,7 +94,7 @@ unsafe fn packed<'a>(extra: *const *const c_void) -> Result<&'a [u8]> {
     }
 }
 
-/// Divides packed parameters.
+/// Splits packed parameters into the bytes of each parameter.
 pub fn unpacked(function: &Function, packed: &[u8]) -> Result<Vec<Vec<u8>>> {
     let param = |&(start, bytes): &(usize, usize)| packed.get(start..start + bytes).map(<[u8]>::to_vec);
     function.params.iter().map(param).collect::<Option<_>>().ok_or(Status::INVALID_VALUE)
@@ -273,7 +273,7 @@ pub unsafe extern "C" fn cuLaunchCooperativeKernel(
 /// Launches a kernel with attributes. Clusters of more than one block are not supported.
 ///
 /// # Safety
-/// As [`cuLaunchKernel`]. `config` is null, or has as many attributes as it says.
+/// As [`cuLaunchKernel`]. `config` is null, or has as many attributes as its count states.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuLaunchKernelEx(
     config: *const LaunchConfig,

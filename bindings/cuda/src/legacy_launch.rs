@@ -1,4 +1,5 @@
-//! Launches in steps: a program sets the block size, the shared memory and the packed parameters of a function first.
+//! The legacy launch interface: a program sets the block size, the shared memory and the packed parameters of a
+//! function, and then launches the function.
 
 use std::ffi::{c_int, c_uint, c_void};
 
@@ -14,7 +15,7 @@ use crate::stream;
 /// Maximum size of packed parameters in bytes.
 const MAX_PACKED: usize = 1 << 15;
 
-/// Converts a dimension, which is positive.
+/// Converts a dimension, which must be positive.
 fn dimension(value: c_int) -> Result<u32> {
     u32::try_from(value).ok().filter(|&value| value != 0).ok_or(Status::INVALID_VALUE)
 }

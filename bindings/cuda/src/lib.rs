@@ -1,8 +1,8 @@
-//! A CUDA driver library that executes kernels on the CPU. Programs that use the CUDA driver find this library in the
-//! place of the driver, and run without a GPU.
+//! A CUDA driver library that executes kernels on the CPU. Programs that use the CUDA driver load this library instead
+//! of the driver, and run without a GPU.
 //!
-//! `functions.txt` lists the exported functions. All calls are synchronous: a launch has ended when its call returns,
-//! and an error of a kernel is the result of the next call, as on a GPU. Device memory is memory of the process.
+//! `functions.txt` lists the exported functions. All calls are synchronous: a launch has ended when its call returns.
+//! As on a GPU, the call after the launch returns the error of the kernel. Device memory is memory of the process.
 #![allow(non_snake_case, reason = "the names are those of the driver interface")]
 #![allow(unreachable_pub, reason = "exported functions are public in private modules")]
 

@@ -19,11 +19,11 @@ static LIBRARIES: Registry<Library> = Registry::new();
 /// A loaded library.
 struct Library {
     module: Arc<Module>,
-    /// The handle of the module, once a program has asked for it; 0 before.
+    /// The handle of the module. The handle is 0 until a program requests it.
     handle: Mutex<usize>,
 }
 
-/// The context of a library's variables, which no context owns.
+/// Context identifier of a library's variables, which belong to no context.
 const NO_CONTEXT: u64 = 0;
 
 fn checked(library: *mut c_void) -> Result<Arc<Library>> {
@@ -197,7 +197,7 @@ pub unsafe extern "C" fn cuLibraryGetManaged(
     enter("cuLibraryGetManaged", || unsafe { give_variable(&checked(library)?.module, address, bytes, variable) })
 }
 
-/// Stores the function of a kernel, which is the same handle.
+/// Stores the function handle of a kernel, which equals the kernel's handle.
 ///
 /// # Safety
 /// `to` is null or valid for a write.

@@ -17,9 +17,9 @@ mod limit {
     pub(super) const PRINTF: c_uint = 1;
     /// Bytes of the heap of `malloc`.
     pub(super) const HEAP: c_uint = 2;
-    /// Number of nested grids that can wait for their children.
+    /// Maximum nesting depth of grids that wait for their child grids.
     pub(super) const SYNC_DEPTH: c_uint = 3;
-    /// Number of launches by kernels that can be pending.
+    /// Maximum number of pending device-side launches.
     pub(super) const PENDING_LAUNCHES: c_uint = 4;
     /// Largest number of bytes that the second-level cache fetches at once.
     pub(super) const FETCH_GRANULARITY: c_uint = 5;
@@ -74,7 +74,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Returns the limit with a number, if compute capability `sm` has it.
+    /// Returns the limit with the given number, if compute capability `sm` has this limit.
     fn limit(&mut self, number: c_uint, sm: u32) -> Result<&mut usize> {
         Ok(match number {
             limit::STACK => &mut self.stack,
@@ -87,11 +87,11 @@ impl Limits {
         })
     }
 
-    /// Sets the limit with a number. A value that is too large is clamped.
+    /// Sets the limit with the given number. A value that is too large is clamped.
     fn set(&mut self, number: c_uint, value: usize, sm: u32) -> Result<()> {
         let most = match number {
             limit::FETCH_GRANULARITY => MAX_FETCH_GRANULARITY,
-            // The device has no such lines.
+            // The device has no persisting cache lines.
             limit::PERSISTING_CACHE => 0,
             _ => usize::MAX,
         };
@@ -100,7 +100,7 @@ impl Limits {
     }
 }
 
-/// Returns the limit of a context with a number, if compute capability `sm` has it.
+/// Returns limit `number` of a context, if compute capability `sm` has this limit.
 fn limit_of(context: &Context, number: c_uint, sm: u32) -> Result<usize> {
     match number {
         limit::HEAP => Ok(context.heap.limit() as usize),
@@ -108,8 +108,8 @@ fn limit_of(context: &Context, number: c_uint, sm: u32) -> Result<usize> {
     }
 }
 
-/// Sets the limit of a context with a number. The limit of the heap is clamped to the memory of a device. It cannot
-/// change after the first call of `malloc` or `free` in a kernel.
+/// Sets limit `number` of a context. The limit of the heap is clamped to the device memory, and cannot change after the
+/// first call of `malloc` or `free` in a kernel.
 fn set_limit(context: &Context, number: c_uint, value: usize, &Settings { sm, memory, .. }: &Settings) -> Result<()> {
     match number {
         limit::HEAP if context.heap.set_limit(memory.min(value as u64)) => Ok(()),
@@ -200,7 +200,7 @@ pub unsafe extern "C" fn cuCtxGetStreamPriorityRange(least: *mut c_int, greatest
         current()?;
         for (to, priority) in [(least, LEAST_PRIORITY), (greatest, GREATEST_PRIORITY)] {
             if !to.is_null() {
-                // SAFETY: the pointer is not null, so that it is valid for a write by contract.
+                // SAFETY: the pointer is not null, so it is valid for a write by contract.
                 unsafe { to.write(priority) };
             }
         }

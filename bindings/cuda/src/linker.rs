@@ -26,10 +26,10 @@ struct Link {
 
 /// Kinds of inputs, by number.
 const LIBRARY: c_uint = 4;
-/// One more than the last number.
+/// Exclusive upper bound of the numbers.
 const KINDS: c_uint = 6;
 
-/// Adds an input. A static library is ignored, because the device runtime, the usual library, is part of halfbyte.
+/// Adds an input. Static libraries are ignored: programs usually link the device runtime, which is part of halfbyte.
 fn add(state: *mut c_void, kind: c_uint, bytes: &[u8], options: &JitOptions) -> Result<()> {
     let link = LINKS.get(state).ok_or(Status::INVALID_HANDLE)?;
     if kind >= KINDS {
@@ -43,7 +43,7 @@ fn add(state: *mut c_void, kind: c_uint, bytes: &[u8], options: &JitOptions) -> 
     Ok(())
 }
 
-/// Begins a link step. Of the options, the log buffers are used.
+/// Begins a link step. Only the log buffers of the options are used.
 ///
 /// # Safety
 /// `state` is null or valid for a write. `options` and `values` have `count` elements, and the log buffers have their

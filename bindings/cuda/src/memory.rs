@@ -21,24 +21,24 @@ const ALIGNMENT: u64 = 512;
 const PAGE: u64 = 4096;
 /// Device memory is padded to a multiple of this number of bytes, because kernels may load whole vectors.
 const PADDING: u64 = 256;
-/// Number of bytes behind the padding that belong to no block, so that an access beyond a block does not reach the next
-/// one.
+/// Number of bytes after the padding that belong to no block. An access past the end of a block therefore does not
+/// reach the next block.
 const GUARD: u64 = 256;
 /// Content of fresh memory. It is not zero, so that a program that relies on zeros fails.
 const FILL: u8 = 0xCD;
-/// Maximum number of bytes that stay out of use after they were freed, so that later accesses are found.
+/// Maximum number of freed bytes that are not reused yet, so that accesses after the free are detected.
 const QUARANTINE: u64 = 64 << 20;
 
 /// Kind of memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MemoryKind {
-    /// Memory of a device.
+    /// Device memory.
     Device,
     /// Memory that devices and the host share.
     Managed,
-    /// Memory of the host that the driver has allocated.
+    /// Host memory that the driver has allocated.
     Host,
-    /// Memory of the host that the program has allocated and registered.
+    /// Host memory that the program has allocated and registered.
     Registered,
     /// Variable of a module.
     Variable,
@@ -67,12 +67,12 @@ pub struct Block {
 }
 
 impl Block {
-    /// Returns the address behind the last byte.
+    /// Returns the end address, without padding.
     pub fn end(&self) -> u64 {
         self.start.saturating_add(self.bytes)
     }
 
-    /// Returns the address behind the padding.
+    /// Returns the end address of the padding.
     fn padded_end(&self) -> u64 {
         if self.kind.is_on_device() {
             self.end().checked_next_multiple_of(PADDING).unwrap_or(u64::MAX)
@@ -94,7 +94,8 @@ pub struct Owner {
 }
 
 impl Owner {
-    /// Returns the owner with an identifier, which is that of the current context if the block belongs to a context.
+    /// Creates the owner for a context identifier. If the current context has this identifier, also sets the handle and
+    /// the device.
     fn with_id(id: u64) -> Owner {
         match context::current() {
             Ok(context) if context.id() == id => Owner { id, handle: context.handle().addr(), device: context.device },
@@ -112,14 +113,14 @@ pub struct Options {
     pub is_synchronous: bool,
 }
 
-/// Counter of allocated bytes.
+/// Account that counts allocated bytes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Account {
-    /// Memory of the host.
+    /// Host memory.
     Host,
-    /// Memory of the device with a number.
+    /// Memory of the device with the given number.
     Device(c_int),
-    /// Memory of the pool with a handle.
+    /// Memory of the pool with the given handle.
     Pool(usize),
 }
 
@@ -132,14 +133,14 @@ pub struct Usage {
     pub peak: u64,
 }
 
-/// Part of an account's limit that an allocation uses.
+/// An account that an allocation is charged to, with the account's limit in bytes.
 #[derive(Clone, Copy)]
 struct Budget {
     account: Account,
     limit: u64,
 }
 
-/// Number of bytes that accounts count for an allocation.
+/// The bytes of an allocation, and the accounts that they are charged to.
 #[derive(Default)]
 struct Charge {
     bytes: u64,
@@ -199,7 +200,7 @@ struct Entry {
 }
 
 impl Entry {
-    /// Returns the address behind the guard.
+    /// Returns the end address of the guard.
     fn guarded_end(&self) -> u64 {
         let size = self.memory.as_ref().map_or(self.block.bytes, |memory| memory.layout.size() as u64);
         self.block.start.saturating_add(size)
@@ -242,7 +243,8 @@ impl Table {
         }
     }
 
-    /// Counts bytes in accounts, or in none of them if a limit would be exceeded.
+    /// Charges bytes to all accounts of the budgets. If an account would exceed its limit, charges none and returns an
+    /// error.
     fn charge(&mut self, budgets: &[Budget], bytes: u64) -> Result<Charge> {
         for Budget { account, limit } in budgets {
             let current = self.usage.get(account).map_or(0, |usage| usage.current);
@@ -284,8 +286,8 @@ impl Table {
         start
     }
 
-    /// Removes the blocks in a range that the allocator has just returned, and which are not the driver's: the program
-    /// has freed their memory without unregistering it.
+    /// Removes stale blocks in a range that the allocator has just returned. A stale block is registered memory that
+    /// the program has freed without unregistering it.
     fn forget(&mut self, start: u64, end: u64) {
         while let Some(stale) = overlapping(&self.live, start, end).filter(|entry| entry.memory.is_none()) {
             let stale = stale.block.start;
@@ -309,7 +311,7 @@ impl Table {
         }
     }
 
-    /// Removes a block. Memory that the driver has allocated stays out of use for a while.
+    /// Removes a block. Memory that the driver has allocated goes to the quarantine.
     fn remove(&mut self, start: u64) -> Option<Block> {
         let entry = self.live.remove(&start)?;
         self.discharge(&entry.charge);
@@ -377,7 +379,7 @@ impl Table {
         if bytes == 0 || block.is_some_and(fits) { Ok(()) } else { Err(Status::INVALID_VALUE) }
     }
 
-    /// Checks bytes that lie in one live block or in memory of the host.
+    /// Checks that bytes lie in one live block, or in host memory that is not in the table.
     fn checked_or_host(&self, address: u64, bytes: u64) -> Result<()> {
         if bytes == 0 {
             return Ok(());
@@ -422,7 +424,7 @@ pub fn allocate(bytes: u64, kind: MemoryKind, context: u64) -> Result<u64> {
     allocate_within(&[Budget { account, limit: settings().memory }], bytes, kind, owner)
 }
 
-/// Allocates memory of a device for the current context, whose identifier is `context`, from a pool of at most `limit`
+/// Allocates device memory for the current context, whose identifier is `context`, from a pool of at most `limit`
 /// bytes, and returns its address.
 pub fn allocate_from_pool(bytes: u64, pool: usize, limit: u64, device: c_int, context: u64) -> Result<u64> {
     let budgets = [
@@ -440,7 +442,7 @@ pub fn free(address: u64) -> Result<()> {
     table().remove_if(address, MemoryKind::is_on_device).map(|_| ()).ok_or(Status::INVALID_VALUE)
 }
 
-/// Frees memory of the host that the driver has allocated. `address` is the start of a block, or 0.
+/// Frees host memory that the driver has allocated. `address` is the start of a block, or 0.
 pub fn free_host(address: u64) -> Result<()> {
     if address == 0 {
         return Ok(());
@@ -486,7 +488,7 @@ pub fn checked(address: u64, bytes: u64) -> Result<()> {
     table().checked(address, bytes)
 }
 
-/// Checks bytes that lie in one live block or in memory of the host, which is not in the table.
+/// Checks that bytes lie in one live block, or in host memory that is not in the table.
 pub fn checked_or_host(address: u64, bytes: u64) -> Result<()> {
     table().checked_or_host(address, bytes)
 }

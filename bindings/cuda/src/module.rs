@@ -32,7 +32,7 @@ pub struct Module {
     globals: Globals,
     /// Identifier of the context that the module belongs to; 0 for a library, which belongs to no context.
     context: u64,
-    /// The handles of the kernels that a program has asked for, by name.
+    /// The handles of the kernels that a program has requested, by name.
     functions: Mutex<HashMap<String, usize>>,
 }
 
@@ -127,7 +127,7 @@ pub fn unload_all(context: u64) {
     }
 }
 
-/// Returns the module with a handle.
+/// Returns the module with the given handle.
 pub fn checked(module: *mut c_void) -> Result<Arc<Module>> {
     MODULES.get(module).ok_or(Status::INVALID_HANDLE)
 }
@@ -206,7 +206,7 @@ pub unsafe extern "C" fn cuModuleLoadData(module: *mut *mut c_void, image: *cons
     })
 }
 
-/// Loads a module as [`cuModuleLoadData`] does. Of the options, the log buffers are used.
+/// Loads a module as [`cuModuleLoadData`] does. Only the log buffers of the options are used.
 ///
 /// # Safety
 /// As [`cuModuleLoadData`]. `options` and `values` have `count` elements, and the log buffers have their declared sizes.

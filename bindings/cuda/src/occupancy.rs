@@ -9,7 +9,7 @@ use crate::launch::LaunchConfig;
 use crate::settings::settings;
 use crate::status::{Result, Status};
 
-/// Returns the dynamic shared memory of a block of the given size.
+/// Callback that returns the dynamic shared memory in bytes of a block of the given size.
 type SharedOfBlock = Option<unsafe extern "C" fn(block: c_int) -> usize>;
 
 /// Returns the number of resident blocks of a function.
@@ -55,8 +55,8 @@ pub unsafe extern "C" fn cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
     unsafe { cuOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, threads, dynamic) }
 }
 
-/// Returns the block size with the most resident threads, and the smallest grid that fills the device. Of equal sizes,
-/// the largest is chosen.
+/// Returns the block size with the most resident threads, and the smallest grid that fills the device. If several sizes
+/// are equally good, the largest one is returned.
 fn best(function: &Function, limit: u32, dynamic: impl Fn(u32) -> usize) -> Result<(u32, u32)> {
     let most = function.resources.threads.min(MAX_THREADS);
     let most = if limit == 0 { most } else { most.min(limit) };

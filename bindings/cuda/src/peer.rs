@@ -1,5 +1,5 @@
-//! Access to the memory of contexts on other devices. All contexts share the memory of the process, so that access
-//! succeeds even if it is not enabled.
+//! Access to the memory of contexts on other devices. All contexts share the memory of the process, so an access
+//! succeeds even if peer access is not enabled.
 
 use std::ffi::{c_uint, c_void};
 

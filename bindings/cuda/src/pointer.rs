@@ -157,7 +157,7 @@ pub unsafe extern "C" fn cuPointerGetAttributes(
         if count == 0 || numbers.is_null() || to.is_null() {
             return Err(Status::INVALID_VALUE);
         }
-        // SAFETY: the pointers are not null, so that they are valid for reads by contract.
+        // SAFETY: the pointers are not null, so they are valid for reads by contract.
         let (numbers, to) = unsafe {
             let count = count as usize;
             (std::slice::from_raw_parts(numbers, count), std::slice::from_raw_parts(to, count))
@@ -184,7 +184,7 @@ pub unsafe extern "C" fn cuPointerSetAttribute(value: *const c_void, number: c_u
         if value.is_null() || number != attribute::SYNC_MEMOPS {
             return Err(Status::INVALID_VALUE);
         }
-        // SAFETY: the pointer is not null, so that it is valid for a read by contract.
+        // SAFETY: the pointer is not null, so it is valid for a read by contract.
         let is_synchronous = unsafe { value.cast::<c_uint>().read() } != 0;
         memory::set_options(address, |options| options.is_synchronous = is_synchronous)
     })

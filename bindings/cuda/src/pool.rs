@@ -19,7 +19,7 @@ use crate::stream;
 mod allocation_type {
     use std::ffi::c_uint;
 
-    /// Memory that stays where it is.
+    /// Memory that does not migrate.
     pub(super) const PINNED: c_uint = 1;
     /// Memory that devices and the host share.
     pub(super) const MANAGED: c_uint = 2;
@@ -34,7 +34,7 @@ mod access {
     pub(super) const READ_WRITE: c_uint = 3;
 }
 
-/// Place of memory, a `CUmemLocation`.
+/// Location of memory, a `CUmemLocation`.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Location {
@@ -43,21 +43,21 @@ pub struct Location {
 }
 
 impl Location {
-    /// Kind of the memory of a device.
+    /// Device memory.
     pub const DEVICE: c_uint = 1;
-    /// Kind of the memory of the host.
+    /// Host memory.
     pub const HOST: c_uint = 2;
-    /// Kind of the memory near a processor of the host.
+    /// Host memory of a NUMA node.
     pub const HOST_NUMA: c_uint = 3;
-    /// Kind of the memory near the processor of the calling thread.
+    /// Host memory of the NUMA node of the calling thread.
     pub const HOST_NUMA_CURRENT: c_uint = 4;
 
-    /// Returns the device at the location, if it is one.
+    /// Returns the number of the device, or an error if the location is not a device.
     fn device(self) -> Result<c_int> {
         if self.kind == Location::DEVICE { device::checked(self.number) } else { Err(Status::INVALID_VALUE) }
     }
 
-    /// Checks a location of managed memory, which a device or the host can be.
+    /// Checks that the location is a device or the host, which are the valid locations of managed memory.
     pub fn checked(self) -> Result<()> {
         match self.kind {
             Location::DEVICE => device::checked(self.number).map(|_| ()),
@@ -92,7 +92,7 @@ pub struct AccessDescription {
 /// Values that a program can set.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Attributes {
-    /// Values of 1 for the ways to reuse free memory that are permitted.
+    /// This attribute and the following two: 1 if this kind of reuse of free memory is permitted, 0 otherwise.
     follow_events: c_int,
     opportunistic: c_int,
     internal_dependencies: c_int,
@@ -129,13 +129,13 @@ static POOLS: Registry<Pool> = Registry::new();
 /// Handles of the pools of a device.
 #[derive(Clone, Copy)]
 struct DevicePools {
-    /// Pool that the device has from the beginning.
+    /// Default pool, which exists as long as the device.
     default: usize,
     /// Pool from which a program allocates if it names none.
     current: usize,
 }
 
-/// Locks the pools of each device that was asked for.
+/// Locks the map of device pools. It contains each device whose pools have been requested.
 fn all_device_pools() -> MutexGuard<'static, BTreeMap<c_int, DevicePools>> {
     static POOLS_OF: Mutex<BTreeMap<c_int, DevicePools>> = Mutex::new(BTreeMap::new());
     POOLS_OF.lock().unwrap_or_else(PoisonError::into_inner)
@@ -183,7 +183,7 @@ impl Pool {
         Pool { device, max_bytes, attributes: Mutex::default() }
     }
 
-    /// Returns the pool with a handle.
+    /// Returns the pool with the given handle.
     fn checked(handle: *mut c_void) -> Result<Arc<Pool>> {
         POOLS.get(handle).ok_or(Status::INVALID_VALUE)
     }
@@ -193,7 +193,7 @@ impl Pool {
         self.attributes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns an attribute of the pool, whose memory `usage` counts.
+    /// Returns an attribute of the pool. `usage` counts the memory of the pool.
     fn attribute(&self, number: c_uint, usage: memory::Usage) -> Result<Value> {
         let attributes = self.attributes();
         Ok(match number {
@@ -213,7 +213,7 @@ impl Pool {
         })
     }
 
-    /// Sets an attribute. A high-water mark can only be set to 0, and is left to the caller.
+    /// Sets an attribute. A high-water mark can only be set to 0, and the caller performs the reset.
     ///
     /// # Safety
     /// `value` is valid for a read of the attribute's type.
@@ -243,7 +243,8 @@ impl Pool {
         }
     }
 
-    /// Sets the rights of devices, or of none of them if one is invalid. The pool's own device keeps its rights.
+    /// Sets the rights of devices. If one description is invalid, changes no rights. The pool's own device keeps its
+    /// rights.
     fn set_access(&self, descriptions: &[AccessDescription]) -> Result<()> {
         let mut changes = Vec::new();
         for AccessDescription { location, flags } in descriptions {
@@ -398,7 +399,7 @@ pub unsafe extern "C" fn cuMemPoolSetAttribute(pool: *mut c_void, number: c_uint
         if value.is_null() {
             return Err(Status::INVALID_VALUE);
         }
-        // SAFETY: the pointer is not null, so that it is valid for a read of the attribute's type by contract.
+        // SAFETY: the pointer is not null, so it is valid for a read of the attribute's type by contract.
         unsafe { found.set_attribute(number, value) }?;
         if matches!(number, attribute::RESERVED_HIGH | attribute::USED_HIGH) {
             memory::reset_peak(Account::Pool(pool.addr()));
@@ -407,7 +408,7 @@ pub unsafe extern "C" fn cuMemPoolSetAttribute(pool: *mut c_void, number: c_uint
     })
 }
 
-/// Gives free memory back to the system. A pool has none.
+/// Releases free memory of a pool to the system. Pools keep no free memory, so the call has no effect.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuMemPoolTrimTo(pool: *mut c_void, _bytes_to_keep: usize) -> Status {
     enter("cuMemPoolTrimTo", || {
@@ -435,7 +436,7 @@ pub unsafe extern "C" fn cuMemPoolSetAccess(
         if descriptions.is_null() {
             return Err(Status::INVALID_VALUE);
         }
-        // SAFETY: the pointer is not null, so that it is valid for reads by contract.
+        // SAFETY: the pointer is not null, so it is valid for reads by contract.
         found.set_access(unsafe { std::slice::from_raw_parts(descriptions, count) })
     })
 }

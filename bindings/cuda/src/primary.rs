@@ -28,7 +28,7 @@ pub fn retain(device: c_int) -> Result<*mut c_void> {
     })
 }
 
-/// Releases the primary context of a device, which ends with its last use.
+/// Releases the primary context of a device. The context ends when its last use is released.
 pub fn release(device: c_int) -> Result<()> {
     with_primary(device, |context| {
         let uses = context.uses.load(Ordering::Acquire).checked_sub(1).ok_or(Status::INVALID_CONTEXT)?;
@@ -62,8 +62,8 @@ pub extern "C" fn cuDevicePrimaryCtxRelease_v2(device: c_int) -> Status {
     enter("cuDevicePrimaryCtxRelease_v2", || release(device))
 }
 
-/// Frees all that belongs to the primary context of a device, and clears its sticky error. The context is alive again
-/// when it is retained the next time. Its uses stay, and have to be released.
+/// Frees all resources of the primary context of a device, and clears its sticky error. The next retain makes the
+/// context alive again. The use count stays unchanged, so earlier uses must still be released.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuDevicePrimaryCtxReset_v2(device: c_int) -> Status {
     enter("cuDevicePrimaryCtxReset_v2", || {

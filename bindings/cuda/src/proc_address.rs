@@ -14,9 +14,9 @@ pub struct Function {
     version: u32,
     /// Name of the exported symbol.
     symbol: &'static str,
-    /// Address, with a placeholder for the signature.
+    /// Address. The signature of the type is a placeholder.
     address: unsafe extern "C" fn(),
-    /// Whether the default stream of the function is that of the calling thread.
+    /// `true` if the default stream of the function is that of the calling thread.
     is_per_thread: bool,
 }
 
@@ -33,7 +33,7 @@ mod generated {
 mod flags {
     /// Functions whose default stream is the legacy stream.
     pub(super) const LEGACY_STREAM: u64 = 1;
-    /// Functions whose default stream is that of the calling thread, if there are any of the name.
+    /// Functions whose default stream is that of the calling thread, if the name has such a function.
     pub(super) const PER_THREAD_DEFAULT_STREAM: u64 = 2;
 }
 
@@ -75,7 +75,7 @@ unsafe fn look_up(
     if name.is_null() || flags & !known != 0 {
         return Err(Status::INVALID_VALUE);
     }
-    // SAFETY: the pointer is not null, so that it is a C string by contract.
+    // SAFETY: the pointer is not null, so it is a C string by contract.
     let name = unsafe { CStr::from_ptr(name) };
     let found = find(name.to_bytes(), version, flags & flags::PER_THREAD_DEFAULT_STREAM != 0);
     let symbol = found.map_or("not found", |function| function.symbol);
@@ -121,7 +121,7 @@ pub unsafe extern "C" fn cuGetProcAddress_v2(
         let found = unsafe { look_up(name, address, version, flags) }?;
         if !query_result.is_null() {
             let reason = found.map_or_else(|reason| reason as c_int, |()| 0);
-            // SAFETY: the pointer is not null, so that it is valid for a write by contract.
+            // SAFETY: the pointer is not null, so it is valid for a write by contract.
             unsafe { query_result.write(reason) };
         }
         Ok(())

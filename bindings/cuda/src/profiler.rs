@@ -1,4 +1,4 @@
-//! Control of an external profiler. There is none, so that the calls have no effect.
+//! Control of an external profiler. No profiler exists, so the calls have no effect.
 
 use std::ffi::{c_char, c_uint};
 

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// First number. Smaller handles have a fixed meaning, such as those of the default streams.
 const FIRST_NUMBER: usize = 0x10000;
-/// Distance between numbers.
+/// Difference between consecutive numbers.
 const STEP: usize = 16;
 
 /// Returns a number that this function has not returned before in this process.
@@ -17,8 +17,8 @@ pub fn unique_number() -> usize {
     NEXT.fetch_add(STEP, Ordering::Relaxed)
 }
 
-/// Objects of a type, by handle. A handle is a number that no other object of the process has, so that a handle of
-/// another type and the handle of a removed object are recognised as invalid.
+/// Objects of a type, by handle. A handle is a number that is unique in the process. The registry therefore detects
+/// handles of other types and handles of removed objects.
 pub struct Registry<T> {
     objects: Mutex<BTreeMap<usize, Arc<T>>>,
 }
@@ -53,12 +53,12 @@ impl<T> Registry<T> {
         value
     }
 
-    /// Returns the object with a handle, or `None` if the handle is invalid.
+    /// Returns the object with the given handle, or `None` if the handle is invalid.
     pub fn get(&self, handle: *mut c_void) -> Option<Arc<T>> {
         self.objects().get(&handle.addr()).cloned()
     }
 
-    /// Removes and returns the object with a handle, or returns `None` if the handle is invalid.
+    /// Removes the object with the given handle, and returns it. Returns `None` if the handle is invalid.
     pub fn remove(&self, handle: *mut c_void) -> Option<Arc<T>> {
         self.objects().remove(&handle.addr())
     }

@@ -63,7 +63,7 @@ impl Found {
         }
     }
 
-    /// Returns the contents of a report, with a number of launches.
+    /// Returns the contents of the report file. `launches` is the number of launches.
     fn contents(&self, launches: u64) -> Contents<'_> {
         let (errors, warnings) = (self.errors.values().collect(), self.warnings.values().collect());
         Contents { launches, kernels: &self.kernels, errors, warnings, approximations: &self.approximations }
@@ -103,7 +103,7 @@ impl Found {
     }
 }
 
-/// The properties in which equal findings agree: kernel, kind of the failure, and line of the PTX text.
+/// Key that identifies equal findings: the kernel, the kind of the failure, and the line of the PTX text.
 type Key = (String, &'static str, u32);
 
 /// An error, a warning or an approximation, with the number of times that it occurred.
@@ -145,7 +145,7 @@ extern "C" fn write_at_exit() {
 unsafe fn copy(text: &[u8], buffer: *mut c_char, bytes: usize) -> usize {
     if !buffer.is_null() && text.len() <= bytes {
         // SAFETY: the buffer is valid for writes of the length of the text by contract. The text is memory of this
-        // library, so that the two do not overlap.
+        // library, so the two do not overlap.
         unsafe { buffer.cast::<u8>().copy_from_nonoverlapping(text.as_ptr(), text.len()) };
     }
     text.len()
@@ -278,7 +278,7 @@ fn finding(
 }
 
 /// Replaces the mangled name of a kernel in a text by the name of the function. Numba encodes the options of the
-/// compilation in the mangled name, so that it has hundreds of characters.
+/// compilation in the mangled name, which can therefore have hundreds of characters.
 fn with_readable_name(function: &Function, text: String) -> String {
     match name_parts(function.name()).last() {
         Some(name) => text.replace(function.name(), name),
@@ -395,7 +395,7 @@ mod tests {
         assert_eq!(found.take(length - 1), Err(length));
         assert_eq!(taken(&mut found), ["z:3 2", "a:7 1", "z:4 1"]);
         assert!(taken(&mut found).is_empty());
-        // A later occurrence is taken again, with its own count, but is no new error of the report.
+        // A later occurrence is taken again, with its own count, but it is not a new error in the report.
         let (key, finding) = of("z", 3);
         assert!(!found.add(true, key, finding));
         assert_eq!(taken(&mut found), ["z:3 1"]);

@@ -33,7 +33,7 @@ pub fn settings() -> &'static Settings {
     SETTINGS.get_or_init(|| {
         let variable = |name: &str| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned());
         Settings::read(variable, |warning| {
-            // Without a standard error, nobody reads the warning.
+            // If standard error is closed, the warning is lost.
             let _ = writeln!(std::io::stderr(), "halfbyte: warning: {warning}");
         })
     })

@@ -1,4 +1,4 @@
-//! Streams. The work of all streams is complete when the call that queues it returns, so that a stream never waits.
+//! Streams. Each call completes its work before it returns, so a stream never has pending work.
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_uint, c_void};
@@ -33,7 +33,7 @@ struct Stream {
     priority: c_int,
 }
 
-/// Returns the stream with a handle, or `None` for a default stream.
+/// Returns the stream with the given handle, or `None` for a default stream.
 fn created(stream: *mut c_void) -> Result<Option<Arc<Stream>>> {
     initialised()?;
     match stream.addr() {
@@ -93,7 +93,7 @@ unsafe fn create(stream: *mut *mut c_void, flags: c_uint, priority: c_int) -> Re
     }
     let priority = priority.clamp(GREATEST_PRIORITY, LEAST_PRIORITY);
     let handle = STREAMS.insert(Stream { owner: context.id(), context, flags, priority });
-    // SAFETY: the pointer is not null, so that it is valid for a write by contract.
+    // SAFETY: the pointer is not null, so it is valid for a write by contract.
     unsafe { stream.write(handle) };
     Ok(())
 }

@@ -11,8 +11,8 @@ use crate::memory::{self, MemoryKind};
 use crate::status::{Result, Status};
 use crate::stream::usable;
 
-/// Longest time that a stream waits for another thread to write a value. The thread that calls the driver waits, so
-/// that a value which it would write later never comes.
+/// Longest time that a stream waits for another thread to write a value. The wait blocks the calling thread, so the
+/// wait never sees a value that this thread would write later.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
 /// Time between two checks of a value.
 const POLL_INTERVAL: Duration = Duration::from_micros(50);
@@ -71,7 +71,7 @@ impl Condition {
     }
 }
 
-/// Checks that a value of a width at an address is aligned, and lies in an allocation.
+/// Checks that an address is aligned to the width of the value, and that the value lies in an allocation.
 fn checked(address: u64, width: Width) -> Result<usize> {
     if !address.is_multiple_of(width.bytes()) {
         return Err(Status::INVALID_VALUE);
@@ -169,7 +169,7 @@ pub extern "C" fn cuStreamAttachMemAsync(stream: *mut c_void, address: u64, byte
         usable(stream)?;
         let is_association = match flags {
             GLOBAL | HOST => true,
-            // The null stream stands for all streams.
+            // The null stream is not a single stream.
             SINGLE => !stream.is_null(),
             _ => false,
         };

@@ -1,4 +1,4 @@
-//! Tests of the driver library by programs in C, and of the list of its functions.
+//! Tests of the driver library with C programs, and of the list of its functions.
 #![allow(clippy::unwrap_used, clippy::panic, unreachable_pub)]
 
 use std::collections::BTreeSet;
@@ -47,8 +47,7 @@ fn names_after<'a>(text: &'a str, before: &str) -> Vec<&'a str> {
     text.split(before).skip(1).map(name).filter(|name| name.starts_with("cu")).collect()
 }
 
-/// The library exports no function that the list does not have. That it exports each listed function is a check of
-/// the linker.
+/// Every exported function is in the list. The linker checks that every function in the list is exported.
 #[test]
 fn the_list_has_the_functions_of_the_source() {
     let mut exported = BTreeSet::new();
@@ -159,7 +158,7 @@ impl Program {
 }
 
 impl Ran {
-    /// Checks that standard error has a number of lines with each text.
+    /// Checks that standard error contains each text in the given number of lines.
     #[track_caller]
     fn reports(&self, texts: &[(&str, usize)]) {
         for (text, count) in texts {
@@ -263,7 +262,7 @@ fn errors_are_sticky_and_reported() {
         ("warning: on ptx: @load_vector: load of 16 bytes at byte 32 of an allocation of 44 bytes reaches 4 bytes", 1),
         ("warning: ", 2),
     ]);
-    // The report of the process has the same errors, with the number of times.
+    // The report of the process contains the same errors, each with its number of occurrences.
     let report = report_in(reports.path());
     let found = report["errors"].as_array().unwrap();
     let of_kernel = |kernel: &str| found.iter().find(|error| error["kernel"] == kernel).unwrap();
@@ -412,7 +411,7 @@ fn the_program_of_the_manual_prints_what_it_says() {
     assert_eq!(code, Some(0));
     let shown = without_addresses(block("The program prints the following text:\n\n```text\n"));
     assert_eq!(ran.out, shown);
-    // The page also shows the summary of `halfbyte exec`, which has no part in this test.
+    // The page also shows the summary of `halfbyte exec`, which this test does not cover.
     let shown = without_addresses(block("halfbyte reports the error on standard error:\n\n```text\n"));
     let reported = without_addresses(&ran.err);
     assert!(shown.starts_with(&reported), "{reported}");

@@ -380,8 +380,8 @@ impl PtxParam {
         }
     }
 
-    /// Returns `true` if an argument is a NumPy scalar that is no integer, while the parameter has
-    /// integer or untyped bits of the same size.
+    /// Returns `true` if an argument is a NumPy scalar other than an integer, and the parameter has an integer or
+    /// untyped type of the same size.
     fn is_bits_of(&self, array: &Array<'_>) -> bool {
         let (kind, bytes) = array.dtype();
         self.holds == ParamContents::Integer && !b"iub".contains(&kind) && bytes == self.bytes as usize

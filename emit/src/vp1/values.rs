@@ -87,7 +87,8 @@ struct Finder<'a> {
     initial: Vec<Option<u32>>,
     /// Parent of each value in the union-find structure.
     leaders: Vec<u32>,
-    /// For the representative of each cluster, the number of registers by a multiple of which the cluster may move.
+    /// Step of each cluster, indexed by its representative: the cluster may move by multiples of this number of
+    /// registers.
     steps: Vec<u8>,
     /// Values that must keep their registers.
     fixed: Vec<u32>,

@@ -12,7 +12,7 @@ use crate::names::{expression, is_expression};
 use crate::parameters::{parameter_names, with_parameter_names};
 use crate::ptx::{entries, value_of, without_declarations};
 
-/// Parts of texts that the readers look for.
+/// Fragments for which the readers search.
 const PARTS: &[&str] = &[
     "__global__",
     "void",
@@ -74,7 +74,7 @@ const PARTS: &[&str] = &[
     "\u{0}",
 ];
 
-/// Returns texts of these parts and of other characters.
+/// Generates texts that consist of these fragments and of other characters.
 fn texts() -> impl Strategy<Value = String> {
     let part = prop_oneof![
         4 => prop::sample::select(PARTS).prop_map(str::to_owned),

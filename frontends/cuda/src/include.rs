@@ -1,8 +1,8 @@
 //! The files that a source text includes from the user's folders.
 //!
 //! NVRTC does not report the files that it reads. The key of a cached compilation needs the contents of the user's
-//! files, so this module searches for `#include` in the texts. It ignores conditions: a file that is found but not
-//! included only makes the key more specific.
+//! files, so this module searches for `#include` in the texts. The search ignores preprocessor conditions. A file that
+//! is found but not included only makes the key more specific.
 
 use std::collections::BTreeSet;
 use std::fs::read;

@@ -2,8 +2,7 @@
 
 use crate::CompilerKind;
 
-/// First parts of header names, each with the package that contains these headers. The first row
-/// that matches applies.
+/// Prefixes of header names, each with the package that contains these headers. The first row that matches applies.
 const PACKAGES: [(&str, &str); 16] = [
     ("crt/", "nvidia-cuda-crt"),
     ("cub/", "nvidia-cuda-cccl"),

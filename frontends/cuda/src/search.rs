@@ -34,10 +34,10 @@ const NVRTC_NAMES: [&str; 3] = if cfg!(windows) {
     ["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"]
 };
 
-/// First part of the file names of NVRTC.
+/// Prefix of the file names of NVRTC.
 const NVRTC: &str = if cfg!(windows) { "nvrtc64_" } else { "libnvrtc.so" };
 
-/// First part of the file names of the library that NVRTC loads.
+/// Prefix of the file names of the library that NVRTC loads.
 const NVRTC_BUILTINS: &str = if cfg!(windows) { "nvrtc-builtins64_" } else { "libnvrtc-builtins.so" };
 
 /// Names of clang.

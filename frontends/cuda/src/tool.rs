@@ -10,8 +10,7 @@ use crate::log::{Severity, diagnostics, missing_header};
 use crate::search::{NvrtcLibrary, SearchPath};
 use crate::{clang, nvcc, nvrtc, packages, ptx};
 
-/// First part of the names of the variables through which a compiler program reports the PTX names
-/// of kernels.
+/// Prefix of the names of the variables through which a compiler program reports the PTX names of kernels.
 const NAME_VARIABLE: &str = "halfbyte_name_";
 
 /// File name in messages about the C++ names of kernels.
@@ -81,7 +80,7 @@ impl Tool {
     }
 }
 
-/// Returns a text that changes with a file or a folder: its path, size and modification time.
+/// Returns a text that identifies the version of a file or a folder by its path, size and modification time.
 pub(crate) fn stamp(path: &Path) -> String {
     let data = std::fs::metadata(path).ok();
     let time = data.as_ref().and_then(|data| data.modified().ok()?.duration_since(UNIX_EPOCH).ok());

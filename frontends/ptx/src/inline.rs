@@ -213,8 +213,8 @@ impl Inliner<'_> {
         };
         let (arguments, results): (Vec<Operand>, Vec<Operand>) =
             (of(OperandKind::Arguments).collect(), of(OperandKind::Results).collect());
-        // If an argument is in memory for both the caller and the callee, they share one variable, unless the callee
-        // may change it.
+        // If an argument is in memory for both the caller and the callee, both share one variable, unless the callee
+        // may change the variable.
         let in_memory = |(passed, operand): (&FormalLocation, &Operand)| match (passed, operand) {
             (FormalLocation::Frame(inner), Operand::Frame { var, .. }) => Some((*inner, var.number)),
             _ => None,

@@ -311,9 +311,9 @@ impl Import<'_> {
         }
     }
 
-    /// Returns the type of a vector access that is performed as a single access, or `None` if each
-    /// element is accessed separately. A single access is needed if the alignment to the total size
-    /// is not proved, and better if the elements are narrow.
+    /// Returns the type of a vector access that is performed as a single access, or `None` if each element is accessed
+    /// separately. A single access is used if the alignment to the total size is not proved, or if the elements are
+    /// narrow.
     ///
     /// # Errors
     /// Fails if the access is not supported. The error has then been reported.

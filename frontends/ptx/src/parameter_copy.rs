@@ -63,8 +63,8 @@ fn copied(entry: &Entry) -> Option<(u32, FrameVariable)> {
     Some((number, FrameVariable { name: param.name.clone(), space, ty, count: Some(count), align: Some(align) }))
 }
 
-/// Returns `true` if the effects of a kernel may depend on the place of the parameter whose address the kernel computes:
-/// if the address is more than the base of loads.
+/// Returns `true` if the effects of a kernel may depend on the address of the parameter that is copied: if the kernel
+/// uses this address for anything but the base of loads.
 fn depends_on_place(body: &Body) -> bool {
     let mut addresses: HashSet<Reg> = HashSet::new();
     loop {

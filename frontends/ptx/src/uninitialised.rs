@@ -1,8 +1,8 @@
 //! Detection of reads of uninitialised registers and carry flags.
 //!
-//! The analysis propagates undefined bits forward through each body. It uses the rules of the PTX interpreter in a
-//! checked launch, but knows no values. A register that is written under a guard, or in one branch, stays undefined
-//! only under the opposite guard. A read under the same guard is therefore not reported.
+//! The analysis propagates undefined bits forward through each body. The analysis uses the rules of the PTX interpreter
+//! in a checked launch, but does not track values. A register that is written under a guard, or in one branch, stays
+//! undefined only under the opposite guard. A read under the same guard is therefore not reported.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 

@@ -42,8 +42,8 @@ impl Dtype {
         found.map(|&(_, _, letter, size)| Dtype { letter, size })
     }
 
-    /// Returns the dtype with a name in the header of an `.npy` file, if any. The name has no byte
-    /// order, as in `u1` or `f2`.
+    /// Returns the dtype for a name in the header of an `.npy` file, if any. The name has no byte order, as in `u1` or
+    /// `f2`.
     pub(super) fn from_header(text: &str) -> Option<Dtype> {
         DTYPES.iter().map(|&(_, _, letter, size)| Dtype { letter, size }).find(|dtype| dtype.header() == text)
     }

@@ -262,9 +262,9 @@ fn hint(param: &Param) -> String {
 }
 
 impl Bound {
-    /// Sets the size of each `out` buffer without a given size. The evaluator runs the launch, and a buffer ends after
-    /// the last element that the kernel accesses. If the launch fails otherwise, a buffer keeps the size found so far.
-    /// The first size is one element for each work item.
+    /// Sets the size of each `out` buffer without a given size. The evaluator runs the launch with growing buffers, at
+    /// first one element for each work item, until no access to them is out of bounds. Each buffer then ends after the
+    /// last accessed element. If the launch fails for another reason, the buffers keep the sizes of that launch.
     pub fn size_open_buffers(&mut self, kernel: &Kernel, shape: Shape, watchdog: Option<&Watchdog>) {
         if self.open.is_empty() {
             return;

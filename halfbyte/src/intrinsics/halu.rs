@@ -1,4 +1,5 @@
-//! Semantics of HALU intrinsics: those of the single machine instruction, applied to registers that hold the operands.
+//! Semantics of HALU intrinsics. An intrinsic has the semantics of its single machine instruction, with the operands in
+//! registers.
 //!
 //! An operand or result takes as many 32-bit registers as it needs, suitably aligned. An `i1` takes a predicate
 //! register. Lanes have the same order in registers as in memory.

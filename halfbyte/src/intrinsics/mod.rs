@@ -1,4 +1,5 @@
-//! Semantics of target intrinsics: those of the machine instructions, applied to registers that hold the operands.
+//! Semantics of target intrinsics. An intrinsic has the semantics of the machine instructions in its text, with the
+//! operands in registers.
 
 #[cfg(feature = "halu")]
 pub(crate) mod halu;

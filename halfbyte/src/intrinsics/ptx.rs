@@ -1,4 +1,5 @@
-//! Semantics of PTX intrinsics: those of the single PTX instruction, applied to registers that hold the operands.
+//! Semantics of PTX intrinsics. An intrinsic has the semantics of its single PTX instruction, with the operands in
+//! registers.
 //!
 //! An operand or result takes a register of its type's width. An `i1` takes a predicate register.
 

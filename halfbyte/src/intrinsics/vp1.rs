@@ -1,8 +1,9 @@
-//! Semantics of VP1 intrinsics: those of the bundles in the text, executed on the processor state.
+//! Semantics of VP1 intrinsics. An intrinsic has the semantics of the bundles in its text, executed on the processor
+//! state.
 //!
 //! A vector of sixteen lanes takes a `$v`; a value of at most 32 bits takes a `$r`. A mask operand consists of one byte
-//! for each lane, and an `i1` of one 32-bit word. All bits are set for true and clear for false. In a mask result, only
-//! the sign bit of each byte or of the 32-bit word counts.
+//! for each lane, and an `i1` of one 32-bit word. All bits of the byte or word are set for true and clear for false. In
+//! a mask result, only the sign bit of each byte or of the 32-bit word counts.
 
 use std::cell::RefCell;
 

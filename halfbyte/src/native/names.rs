@@ -79,7 +79,7 @@ const WORDS: &str = "
     typeof union unsafe unsigned unsized use using virtual void volatile wchar_t where while xor xor_eq yield _Alignas _Alignof
     _Atomic _Bool _Complex _Generic _Imaginary _Noreturn _Static_assert _Thread_local linux unix NULL";
 
-/// Functions of the C library, symbols of every program, and names in the generated headers.
+/// Functions of the C library, symbols that every program defines, and names in the generated headers.
 const LIBRARY: &str = "
     main abort abs accept access alarm aligned_alloc alloca asctime assert atexit atof atoi atol atoll bcmp bcopy bind brk bsearch
     bzero calloc chdir clearerr clock close connect ctime difftime div dup environ errno exec exit fclose feof ferror fflush ffs

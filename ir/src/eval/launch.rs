@@ -22,7 +22,7 @@ pub struct Launch<'a> {
     /// Limit of backward branches per item, or per group of a packed kernel. A branch is backward
     /// if its target does not follow its block in the kernel's layout.
     pub budget: u32,
-    /// Implementation of the target instructions. Without one, an intrinsic traps.
+    /// Implementation of the target instructions. Without an implementation, an intrinsic traps.
     pub intrinsics: Option<&'a dyn Intrinsics>,
     /// Watchdog that stops the launch if a limit is exceeded or the launch is cancelled.
     pub watchdog: Option<&'a Watchdog>,

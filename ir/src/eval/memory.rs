@@ -84,8 +84,8 @@ impl Evaluated {
         (who != ItemInst::NOBODY).then(|| ItemInst(who).item())
     }
 
-    /// Returns how many bytes of the `out` or `inout` buffer of parameter `param` were reached: the
-    /// number of bytes up to the last one that an item read or wrote.
+    /// Returns the number of bytes of the `out` or `inout` buffer of parameter `param` up to the
+    /// last byte that an item read or wrote.
     pub fn reached(&self, param: usize) -> usize {
         self.buffer(param).map_or(0, |buffer| buffer.reached)
     }
@@ -155,8 +155,8 @@ impl Bytes<'_> {
 struct Watch {
     writers: Vec<u64>,
     readers: Vec<u64>,
-    /// For each byte, a store before the one in `writers`: by another item, or by the same item
-    /// with another value or instruction. Empty if no byte has such a store.
+    /// For each byte, a store that precedes the store in `writers`. The two stores differ in their
+    /// item, their value or their instruction. Empty if no byte has such a store.
     earlier: Vec<u64>,
 }
 
@@ -472,7 +472,7 @@ fn check_disjoint(buffers: &[Buffer<'_>], param: usize, base: u64, len: usize) -
 }
 
 impl Watch {
-    /// Records that an item reads a range of bytes. Unless items cooperate (`meets`), fails if
+    /// Records that an item reads a range of bytes. Unless items cooperate (`is_cooperative`), fails if
     /// another item has written one of the bytes.
     fn read(&mut self, param: usize, range: Range<usize>, who: ItemInst, meets: bool) -> Result<(), AccessError> {
         let writers = self.writers.get(range.clone()).unwrap_or_default();

@@ -32,8 +32,8 @@ pub(super) const MAX_LANES: usize = 16;
 /// Maximum size in bytes of the dynamic shared memory of a group.
 const MAX_SHARED: u32 = 1 << 20;
 
-/// Number of ops between polls of the watchdog. The slowest ops are exact arithmetic on sixteen
-/// lanes, of which this number takes about a millisecond.
+/// Number of ops between polls of the watchdog. This number of the slowest ops, which are exact
+/// arithmetic on sixteen lanes, takes about a millisecond.
 const OPS_BETWEEN_POLLS: u64 = 1 << 10;
 
 /// A kernel prepared for execution. All values have their lanes in one array, the frame, and
@@ -251,14 +251,14 @@ impl<'k> Prepared<'k> {
     /// unspecified.
     ///
     /// The arguments are those of [`Kernel::given_params`]. A packed kernel takes the same arguments as the kernel from
-    /// which it was packed, and runs the groups of the launch's items in order. Its memory accesses are those of its
-    /// streams, item by item, and the budget applies to each group.
+    /// which it was packed, and runs the groups of the launch's items in order. Within a group, the items make the
+    /// accesses of the streams one item after another. The budget applies to each group.
     ///
     /// # Errors
     ///
     /// Returns the error of invalid arguments, the trap of the lowest-numbered trapping item, or a race whose second
-    /// access is executed before any trap. A trap of a packed kernel's group that is not an access of an item is
-    /// reported for the group's first item.
+    /// access is executed before any trap. If a trap of a packed kernel is not caused by an access of an item, the
+    /// error names the first item of the group.
     pub fn run(&self, launch: &Launch<'_>, args: &mut [Arg<'_>]) -> Result<(), Fault> {
         self.run_watched(launch, args).map(drop)
     }

@@ -1,8 +1,8 @@
 //! Streams of a packed kernel's launch, one group of items at a time.
 //!
-//! A load of the kernel reads elements from a stream, which come from the buffers of the launch. The stores are
-//! collected until the end of the group. Then the items of the group make their accesses one after another, each in
-//! program order. Traps and races are the same as for a kernel that is not packed.
+//! A load of the kernel reads stream elements, which come from the buffers of the launch. The stores are collected
+//! until the end of the group. Then the items of the group make their accesses one after another, each in program
+//! order. Traps and races are the same as for a kernel that is not packed.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -39,7 +39,7 @@ pub(super) fn base(stream: usize) -> u64 {
     (stream as u64) << ADDRESS_BITS | 1 << (ADDRESS_BITS - 1)
 }
 
-/// A rejected access of an item of the kernel from which the packed kernel was made.
+/// A rejected access that an item of the kernel before packing makes.
 pub(super) struct Failure {
     pub(super) item: u32,
     pub(super) inst: Inst,

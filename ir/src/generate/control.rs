@@ -6,7 +6,7 @@ use super::memory::TRIPS;
 use super::palette::GeneratedForm;
 use super::{Counter, Generator};
 
-/// Position of a loop's exit test. Early exits in the body are not counted.
+/// Position of a loop's regular exit test, which decides about the next iteration. A loop can also have early exits.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ExitTestPosition {
     First,
@@ -16,13 +16,13 @@ enum ExitTestPosition {
 /// Induction variable of a loop: start, step and exit condition.
 #[derive(Clone, Copy)]
 struct Count {
-    /// `true` if the trip count is the same for all items and known at launch.
+    /// `true` if the trip count is uniform and known at launch.
     known: bool,
     start: Value,
     step: i64,
     /// Bound of the induction variable.
     bound: Value,
-    /// Condition of the induction variable and the bound under which the loop continues.
+    /// Comparison of the induction variable with `bound` that is true while the loop continues.
     stays: IntCC,
 }
 

@@ -16,7 +16,7 @@ pub(super) const MOST_ACCESSES: usize = 20;
 /// Maximum number of scalar parameters, if all addresses must be affine.
 pub(super) const MOST_SCALARS: usize = 8;
 
-/// Byte offsets outside every buffer of a launch. Targets encode offsets of these sizes differently.
+/// Byte offsets outside every buffer of a launch. Some targets choose the encoding of an offset by its magnitude.
 const FAR: [i32; 6] = [-(1 << 16), 1 << 16, (1 << 23) - 64, -(1 << 23), 1 << 24, i32::MIN];
 
 /// An `in` buffer parameter.
@@ -31,11 +31,12 @@ pub(super) struct Input {
 pub(super) struct Rows {
     base: Value,
     stride: u32,
-    /// Number of bytes at the start of each row that earlier accesses use. Relevant if accesses must not overlap.
+    /// Number of bytes at the start of each row that earlier accesses use. Accesses that must not overlap use later
+    /// bytes.
     used: u32,
     is_read: bool,
     is_written: bool,
-    /// If the buffer is an alias: distance in bytes from the start of the first row to the start of the buffer.
+    /// Distance in bytes from the start of the first row to the start of the buffer; 0 unless the buffer is an alias.
     shift: u32,
 }
 
@@ -418,8 +419,8 @@ impl Generator<'_, '_> {
         self.store_at(Location { ty, mem, base, index: self.item }, value);
     }
 
-    /// Generates stores of all unused values, or of all values if `all`, each to a location of its own. If addresses
-    /// are affine, combines values first, because the number of accesses is limited.
+    /// Generates stores of all unused values, or of all values if `all`, each to a separate location. If addresses are
+    /// affine, combines values first, because the number of accesses is limited.
     pub(super) fn observe(&mut self, all: bool) {
         let used = uses(self.builder.kernel());
         let wanted: Vec<Value> = self.scope.iter().copied().filter(|value| all || !used.contains(value)).collect();

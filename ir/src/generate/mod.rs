@@ -87,8 +87,8 @@ impl Shape {
 /// Induction variable of a loop that encloses the current position.
 #[derive(Clone, Copy)]
 struct Counter {
-    /// Value of the induction variable. It is less than [`memory::TRIPS`] in every access of an
-    /// item that has not trapped.
+    /// Value of the induction variable. The value is less than [`memory::TRIPS`] in every access of
+    /// an item that has not trapped.
     value: Value,
     /// `true` if the trip count of the loop is known at launch.
     known: bool,

@@ -14,8 +14,8 @@ use super::{Generator, Shape, storable};
 pub enum Addresses {
     /// Arbitrary: addresses may depend on data and on computed pointers.
     Any,
-    /// Affine: addresses are known at launch. They are sums of multiples of the item's number, of
-    /// small parameters, and of induction variables of loops whose trip counts are also known.
+    /// Affine: addresses are known at launch. An address is a sum of multiples of the item's number, of small
+    /// parameters, and of induction variables of loops whose trip counts are also known.
     Affine,
 }
 

@@ -95,7 +95,7 @@ impl Generator<'_, '_> {
         if !types.iter().all(|&ty| self.has(ty)) || !self.palette.takes(GeneratedForm::Op(form)) {
             return None;
         }
-        // Two numbers with small ranges are compared without care for the sign.
+        // Numbers whose high bits are cleared compare alike as signed and as unsigned numbers.
         let are_small = op == Op::Icmp && self.one_in(4);
         let mut args = Vec::with_capacity(types.len());
         for (number, &ty) in types.iter().enumerate() {

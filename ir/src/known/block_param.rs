@@ -40,8 +40,8 @@ impl KnownValues<'_> {
         Some(known.fold(first, |all, one| all.or(&one)))
     }
 
-    /// Returns the range of an induction variable. This is a block parameter to which each
-    /// iteration adds a positive constant, as long as the sum is below a bound.
+    /// Returns the range of an induction variable: a block parameter to which each iteration adds a
+    /// positive constant, as long as the sum is below a bound.
     fn counter(&mut self, kernel: &Kernel, given: &[(Block, usize, Value)], param: Value, depth: u32) -> Option<Known> {
         let (mut first, mut last, mut most_step): (Option<Lane>, Option<i64>, i64) = (None, None, 0);
         for &(from, target, value) in given {

@@ -43,7 +43,7 @@ impl Lane {
         if low >> width == high >> width {
             lane.unsigned = (low as u64 & lane.mask(), high as u64 & lane.mask());
         }
-        // A sum that wraps only makes the two numbers differ.
+        // If only one of the two sums wraps, the windows differ, and the signed range stays unrestricted.
         let window = |number: i128| number.wrapping_add(1 << (width - 1)) >> width;
         if window(low) == window(high) {
             lane.signed = (lane.signed_number(low as u64), lane.signed_number(high as u64));

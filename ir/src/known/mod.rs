@@ -28,7 +28,7 @@ use transfer::compared;
 
 /// Maximum number of nested definitions that the analysis follows.
 const DEPTH: u32 = 8;
-/// Maximum number of definitions that [`Known::of`] follows, as it stores no facts for the next call.
+/// Maximum number of definitions that one call of [`Known::of`] follows. No facts are kept for the next call.
 const MOST_DEFINITIONS: usize = 48;
 
 /// Facts about the lanes of a value.
@@ -106,7 +106,8 @@ impl Known {
         (0..).zip(lanes).all(|(number, &lane)| self.lane(number).contains(lane))
     }
 
-    /// Returns the facts about a value with these lanes. A wide value has the union of the facts.
+    /// Returns the facts about a value from the facts about its lanes. If the value has more than 64 bits, `lane(0)`
+    /// must return facts that hold for every lane.
     fn of_lanes(ty: Type, mut lane: impl FnMut(usize) -> Option<Lane>) -> Option<Known> {
         let mut known = Known { ty, zeros: 0, ones: 0, all: lane(0)? };
         (known.zeros, known.ones) = (known.all.zeros(), known.all.ones());
@@ -139,7 +140,7 @@ impl Known {
         })
     }
 
-    /// Returns a fact that holds if one of two facts holds.
+    /// Returns the facts about a value that has the facts `self` or the facts `other` (the join).
     fn or(&self, other: &Known) -> Known {
         Known {
             ty: self.ty,
@@ -182,7 +183,7 @@ fn of_inst(kernel: &Kernel, inst: Inst, of: &mut dyn FnMut(Value) -> Known) -> O
     vector::transfer(kernel, inst, ty, of)
 }
 
-/// Facts about the values of a kernel, which are computed when they are first asked for.
+/// Facts about the values of a kernel, computed on first use.
 #[derive(Default)]
 pub struct KnownValues<'f> {
     stored: SecondaryMap<Value, Option<Known>>,
@@ -213,7 +214,7 @@ impl<'f> KnownValues<'f> {
 
     fn within(&mut self, kernel: &Kernel, value: Value, depth: u32) -> Known {
         let ty = kernel.ty(value);
-        // Nearly nothing is known about numbers in floating point.
+        // The analysis computes no facts about floating-point values.
         if ty.is_float() {
             return Known::any(ty);
         }
@@ -228,7 +229,7 @@ impl<'f> KnownValues<'f> {
                 .of_position(kernel, inst)
                 .or_else(|| of_inst(kernel, inst, &mut |arg| self.within(kernel, arg, depth))),
             ValueDef::BlockParam(block, number) if self.flow.is_some() => {
-                // The parameter itself can be an operand of its arguments.
+                // An argument can depend on the parameter itself. This entry ends the recursion.
                 self.stored[value] = Some(Known::any(ty));
                 self.of_block_param(kernel, (block, number as usize), value, depth)
             }
@@ -254,8 +255,8 @@ impl<'f> KnownValues<'f> {
     }
 }
 
-/// Facts about all values of a kernel that does not change. They are computed together when the
-/// first is asked for, in the order of the layout, so that no chain of definitions is too long.
+/// Facts about all values of a kernel that does not change. The first query computes the facts of all values in layout
+/// order. The operands of a value are then usually known, so the depth limit has little effect.
 pub struct AllKnown<'k> {
     kernel: &'k Kernel,
     stored: OnceCell<SecondaryMap<Value, Option<Known>>>,

@@ -150,7 +150,7 @@ pub(super) fn binary(op: Op, width: u32, a: Lane, b: Lane) -> Option<Lane> {
 pub(super) fn compared(cc: IntCC, a: Lane, b: Lane) -> Option<bool> {
     let below = |(_, most): Bounds, (least, _): Bounds| most < least;
     let (sa, sb, ua, ub) = (signed(a), signed(b), unsigned(a), unsigned(b));
-    // `Some(true)` if the first is less than the second, `Some(false)` if it is not.
+    // `Some(true)` if every number of `x` is less than every number of `y`; `Some(false)` if no number of `x` is.
     let less = |x: Bounds, y: Bounds| if below(x, y) { Some(true) } else { (x.0 >= y.1).then_some(false) };
     match cc {
         IntCC::Eq | IntCC::Ne => {
@@ -171,8 +171,8 @@ pub(super) fn compared(cc: IntCC, a: Lane, b: Lane) -> Option<bool> {
 }
 
 /// Returns the known bits of `a + b + carry`. A bit of the sum is known if the bits of both
-/// operands and the carry into the bit are known. There is no carry if the sum of the greatest
-/// numbers has none, and there is a carry if the sum of the least numbers has one.
+/// operands and the carry into the bit are known. The carry into a bit is 0 if the sum of the greatest numbers has no
+/// carry there. The carry is 1 if the sum of the least numbers has a carry there.
 fn carried(a: Lane, b_zeros: u64, b_ones: u64, carry: u64) -> Lane {
     let mask = a.mask();
     let greatest = (mask & !a.zeros()).wrapping_add(mask & !b_zeros).wrapping_add(carry);
@@ -272,7 +272,8 @@ pub(super) fn product(a: Bounds, b: Bounds) -> Bounds {
     hull([a.0 * b.0, a.0 * b.1, a.1 * b.0, a.1 * b.1])
 }
 
-/// Returns the set of the products, by the low bits that are 0 in both operands.
+/// Returns a set that contains all products. A product has at least as many trailing zero bits as both operands
+/// together.
 fn low_zeros(width: u32, a: Lane, b: Lane) -> Lane {
     let [a, b] = [a, b].map(|lane| (lane.mask() & !lane.zeros()).trailing_zeros());
     Lane::of_bits(width, u64::MAX.checked_shl(a + b).map_or(u64::MAX, |above| !above), 0)

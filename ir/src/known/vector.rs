@@ -1,4 +1,4 @@
-//! Transfer functions of all ops, in terms of those on lanes.
+//! Transfer functions of all ops, built on the transfer functions of single lanes.
 
 use super::lane::Lane;
 use super::transfer::{binary, compared, distance, product, sum, unary};
@@ -16,7 +16,7 @@ pub(super) fn transfer(kernel: &Kernel, inst: Inst, ty: Type, of: &mut dyn FnMut
     let data = &kernel.insts[inst];
     let width = ty.elem().bits();
     let args = kernel.args(inst);
-    // The result of a wide op has one fact for all lanes, so the operands of a lane are those of any lane.
+    // A wide result has one fact for all lanes. The fact is computed from operand facts that hold for every lane.
     let is_wide = stored_lanes(ty) != ty.lanes();
     let at = |known: &Known, lane: usize| if is_wide { known.all } else { known.lane(lane) };
     match (data.op, data.attr, args) {
@@ -158,7 +158,7 @@ pub(super) fn transfer(kernel: &Kernel, inst: Inst, ty: Type, of: &mut dyn FnMut
     }
 }
 
-/// Returns `true` for an op with two operands that can have any result if it can have any operands.
+/// Returns `true` for a two-operand op whose result is unrestricted if both operands are unrestricted.
 const fn is_onto(op: Op) -> bool {
     matches!(
         op,

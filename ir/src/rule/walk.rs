@@ -160,8 +160,8 @@ impl<V: Vocabulary> Walker<'_, V> {
             PatternKind::Operand(number) => {
                 let operand = frame.and_then(|frame| Some((frame.operands.get(usize::from(number))?, frame.outer)));
                 let outcome = operand.map_or(Ok(()), |(operand, outer)| self.pattern(operand, met, outer));
-                // The first operand of an op's term is the op's type, as long as the pattern has
-                // matched no definition of a value.
+                // Operand 0 of an op's term is the type of the op. The pattern is still in the term
+                // of the rule's outermost op if it has matched no definition of a value.
                 let is_type = number == 0 && self.through.is_empty();
                 outcome
                     .map_err(|miss| MatchFailure { depth: if is_type { MatchExtent::Op } else { miss.depth }, ..miss })

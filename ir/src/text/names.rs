@@ -18,7 +18,7 @@ pub(super) struct Named<T> {
     pub defined: bool,
 }
 
-/// Entry of the hash table. It is free if its `round` differs from the round of the table.
+/// Entry of the hash table, which is free if its `round` differs from the round of the table.
 #[derive(Clone, Copy, Default)]
 struct TableSlot {
     key: u64,

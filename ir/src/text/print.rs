@@ -1,5 +1,5 @@
 //! Printer of the IR text. The parser reads the printed text back to the same kernel. The printer
-//! omits everything that is a default.
+//! omits default values.
 
 use std::collections::HashSet;
 use std::fmt::{self, Display, Formatter, Write};
@@ -49,8 +49,8 @@ impl Display for Kernel {
     }
 }
 
-/// Printed names of values or blocks. A value or block gets a number as its name if it has no name,
-/// or if an earlier one has the same name.
+/// Printed names of values or blocks. The printed name is a number if the value or block has no
+/// name, or if an earlier value or block has the same name.
 struct Labels<K: EntityRef>(SecondaryMap<K, Option<u32>>);
 
 impl<K: EntityRef> Labels<K> {

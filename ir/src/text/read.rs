@@ -734,8 +734,8 @@ impl<'s> Reader<'s> {
                 undefined.push(undefined_name('^', named, &body.blocks));
             }
         }
-        // A memory access whose base has no definition usually follows from another error. It is
-        // reported only if there is no other error.
+        // The error of a memory access whose base has no definition usually follows from another
+        // error. Such an error is reported only if there is no other error.
         let (follows, first): (Vec<_>, Vec<_>) =
             std::mem::take(&mut body.untyped).into_iter().partition(|(base, _)| body.partial.unknown.contains(*base));
         let alone = first.is_empty() && undefined.is_empty() && self.diagnostics.is_empty();

@@ -313,7 +313,7 @@ const OTHER_OPS: &[(Op, &str, &str)] = &[
     (Op::Store, "global", "`store` alone"),
 ];
 
-/// Equivalent ops for integers and for floats, each with a common name.
+/// Groups of equivalent ops: the common name, the integer ops, and the float ops.
 const TWINS: &[(&str, &[Op], &[Op])] = &[
     ("add", &[Op::Add, Op::AddSatS, Op::AddSatU], &[Op::Fadd]),
     ("sub", &[Op::Sub, Op::SubSatS, Op::SubSatU], &[Op::Fsub]),

@@ -7,12 +7,12 @@ use std::ops::{Add, Div, Mul, Neg, Sub};
 pub(super) trait Real:
     Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self> + Neg<Output = Self>
 {
-    /// Number of terms to sum of a series with the terms `t^k / k!`, where t is at most 0.79.
+    /// Number of summed terms `t^k / k!` of a Taylor series, where t is at most 0.79.
     const TERMS: usize;
 
-    /// Converts an f64.
+    /// Converts an f64 to this type.
     fn of(x: f64) -> Self;
-    /// Converts a constant.
+    /// Converts a double-double constant to this type.
     fn constant(x: Pair) -> Self;
     /// Returns the square root.
     fn root(self) -> Self;

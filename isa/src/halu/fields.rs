@@ -1,6 +1,7 @@
 //! The bit fields of HALU instruction words and the spellings of their values. If instructions use a bit position for
-//! different purposes, the name of its field is the position. Packed-half encodings follow seed 001, video encodings
-//! seeds 000, 002 and 003; this project defines the others (`docs/isa`).
+//! different purposes, the name of its field is the position. Packed-half encodings follow the HALU reference (seed
+//! 001), and video encodings the video references (seeds 000, 002 and 003). This project defines the others
+//! (`docs/isa`).
 
 use crate::row::Modifier;
 use crate::word::Field;
@@ -66,7 +67,7 @@ pub const SLOT_ABS: Field = field(97, 1, "slot.abs");
 pub const FTZ: Field = field(76, 1, "ftz");
 /// Saturates the result to [+0, 1].
 pub const SAT: Field = field(77, 1, "sat");
-/// Function of MUFU. Overlaps FTZ and SAT, which are no fields of MUFU.
+/// Function of MUFU. Overlaps FTZ and SAT, which MUFU does not have.
 pub const MUFU: Field = field(74, 4, "mufu");
 /// Rounding mode.
 pub const RND: Field = field(78, 2, "rnd");
@@ -88,7 +89,7 @@ pub const CMP: Field = field(86, 4, "cmp");
 pub const BVAL: Field = field(90, 1, "bval");
 /// Replaces results less than zero by +0.
 pub const RELU: Field = field(92, 1, "relu");
-/// Widens lane 0 of the result of HADD2 to f32. Overlaps RELU, which is no field of HADD2.
+/// Widens lane 0 of the result of HADD2 to f32. Overlaps RELU, which HADD2 does not have.
 pub const F32: Field = field(92, 1, "f32");
 /// Format of both halves: f16 or bf16.
 pub const HFMT: Field = field(94, 1, "hfmt_v2");

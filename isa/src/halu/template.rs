@@ -61,7 +61,7 @@ pub enum TemplateError {
     /// More operands than a template supports.
     #[error("an intrinsic takes at most 6 operands; found {0}")]
     TooMany(usize),
-    /// The text is no valid instruction. The column numbers refer to the text after the
+    /// The text is not a valid instruction. The column numbers refer to the text after the
     /// placeholders were replaced by registers.
     #[error("{0}")]
     Asm(AsmError),
@@ -98,7 +98,7 @@ impl Template {
     /// Parses a template for a result and operands of these kinds.
     ///
     /// # Errors
-    /// The text is no valid instruction, names registers, or does not fit the values.
+    /// The text is not a valid instruction, names registers, or does not fit the values.
     pub fn parse(text: &str, result: Value, operands: &[Value]) -> Result<Template, TemplateError> {
         if operands.len() > 6 {
             return Err(TemplateError::TooMany(operands.len()));

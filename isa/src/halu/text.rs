@@ -40,7 +40,7 @@ fn relative(out: &mut dyn Write, distance: i64) -> fmt::Result {
 }
 
 /// Writes a 128-bit word as assembly text: the instruction, or `.word` with hexadecimal digits if
-/// the word is no valid instruction.
+/// the word is not a valid instruction.
 fn print_word(out: &mut dyn Write, word: u128, target: &dyn Fn(&mut dyn Write, i64) -> fmt::Result) -> fmt::Result {
     match Inst::decode(word) {
         Some(inst) => printer::print(out, inst.row(), word, target),

@@ -28,7 +28,8 @@ pub struct Definedness;
 /// A 32-bit word with a mask of its undefined bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Word {
-    /// The value of the word, if the analysis knows it. In a known value, undefined bits are 0 or 1, too.
+    /// The value of the word, if the analysis knows it. The undefined bits of a known value hold 0 or 1 like other
+    /// bits.
     pub value: Option<u32>,
     /// Mask of the undefined bits of the word.
     pub undefined: u32,

@@ -64,7 +64,7 @@ pub type Variables = Arc<[Variable]>;
 /// Maximum alignment, in bytes, of a variable or of the memory that a pointer parameter points to.
 pub const MAX_ALIGN: u32 = 1 << 12;
 
-/// First address of the stack in local memory. It is not zero, so that no variable has a null address.
+/// First address of the stack in local memory. The address is not zero, so that no variable has a null address.
 pub const LOCAL_START: u64 = MAX_ALIGN as u64;
 
 /// A variable of a module.
@@ -123,8 +123,8 @@ impl Variable {
     }
 }
 
-/// Returns the module variables that hold the kernel parameters with fixed contents, for a module
-/// with one kernel. The names of the variables differ from those of the kernel and its parameters.
+/// Returns the module variables that hold the kernel parameters with constant contents, for a module with one kernel.
+/// The names of the variables differ from those of the kernel and its parameters.
 pub fn variables_of(signature: &Signature) -> Variables {
     if signature.contents().is_empty() {
         return Variables::default();

@@ -48,7 +48,7 @@ pub enum OperandKind {
     /// A register with a mask of the lanes that are written: `r.b320`, `r.h1`.
     Masked(Lanes),
     /// A register with a selector that names the source element of each lane: `r.b3210`, `r.h32`.
-    /// The number is the default selector of a register without one.
+    /// The number is the selector of a register that is written without a selector.
     Selected(Lanes, u16),
     /// A register of this type, or a part of it. An operand that is only read may be an immediate.
     Part {

@@ -324,7 +324,7 @@ impl Row {
         if !self.slots.iter().any(|slot| slot.has_needs) {
             return self.since;
         }
-        // `find_map` continues in the iterator over the slots, because modifiers have the order of the slots.
+        // Modifiers have the order of the slots, so each search continues after the slot of the previous modifier.
         let mut slots = self.slots.iter();
         let mut of_word = |&token: &Token| slots.find_map(|s| s.choice(token)).map(|choice| choice.since);
         words.iter().filter_map(&mut of_word).fold(self.since, Requirements::and)

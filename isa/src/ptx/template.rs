@@ -62,7 +62,7 @@ pub enum TemplateError {
     /// An operand is neither a register nor an immediate; for example, it is a special register.
     #[error("operands of an intrinsic must be `$d`, `$0`, `$1`, ... or numbers")]
     Operand,
-    /// A register is not used as a template requires. The value says how.
+    /// A register is not used as a template requires. The value describes the wrong use.
     #[error("{0}")]
     Unused(String),
 }

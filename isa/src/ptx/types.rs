@@ -336,7 +336,7 @@ pub struct Requirements {
     pub suffix: Option<Suffix>,
     /// `true` if only SMs of the same family as `sm` have the feature.
     pub one_family: bool,
-    /// A PTX version lower than `version`, and the SM version from which it is enough.
+    /// A PTX version lower than `version` that suffices for targets of at least the given SM version.
     pub earlier: Option<((u8, u8), u16)>,
     /// The last PTX version with the feature, if a later version removed it for targets from `sm_70` on.
     pub until: Option<(u8, u8)>,

@@ -233,11 +233,11 @@ pub struct Operand {
     pub role: OperandRole,
     /// The kind and the fields.
     pub kind: OperandKind,
-    /// The field of a `-` prefix.
+    /// The field that a `-` prefix sets.
     pub neg: Option<Field>,
-    /// The field of absolute-value bars. A negation applies after the absolute value.
+    /// The field that absolute-value bars set. A negation applies after the absolute value.
     pub abs: Option<Field>,
-    /// The field of a `!` prefix.
+    /// The field that a `!` prefix sets.
     pub not: Option<Field>,
     /// The suffix after a dot.
     pub suffix: Suffix,

@@ -259,7 +259,7 @@ impl<'a> RowMatcher<'_, 'a> {
     }
 
     /// Returns the flag operand that follows operand `i` in the row, if the text puts the flags in
-    /// front of operand `i`. Both orders occur in seed 004 (the VP1 reference).
+    /// front of operand `i`. Both orders occur in the VP1 reference (seed 004).
     fn flags_first(&self, i: usize, args: &[Arg<'_>]) -> Option<&'static Operand> {
         let flags = self.operands.get(i + 1).filter(|o| !o.silent)?;
         let given = |arg: &Arg<'_>| matches!((flags.kind, arg.body), (OperandKind::FlagDef { file, .. }, Body::Reg(f, _)) if f == file);

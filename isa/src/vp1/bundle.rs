@@ -32,7 +32,7 @@ impl UnitSlot {
     }
 }
 
-/// The reason why a sequence of instruction words is no bundle.
+/// The reason why a sequence of instruction words is not a bundle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum BundleError {

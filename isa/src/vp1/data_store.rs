@@ -145,7 +145,7 @@ mod tests {
         }
     }
 
-    /// Under one stride code, rows, columns and words access the same memory, and every byte
+    /// With the same stride code, rows, columns and words access the same memory, and every byte
     /// address has a distinct cell.
     #[test]
     fn shapes_agree_under_one_stride() {

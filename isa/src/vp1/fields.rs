@@ -1,5 +1,5 @@
 //! The bit fields of VP1 instruction words and the spellings of their values. The fields are those
-//! of seed 004 (the VP1 reference). The names `OP` to `SLCT` and those of the immediates come from
+//! of the VP1 reference (seed 004). The names `OP` to `SLCT` and those of the immediates come from
 //! the reference's section on the scalar unit.
 
 use crate::row::Modifier;

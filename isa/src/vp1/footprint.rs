@@ -239,8 +239,8 @@ pub struct Footprint {
     pub access: Option<Access>,
     /// The control flow after the bundle.
     pub next: Next<()>,
-    /// A hash of all reads, in which the order of the reads does not count. The hash of a bundle
-    /// equals the sum of its instructions' hashes unless the instructions affect each other.
+    /// An order-independent hash of all reads. The hash of a bundle equals the sum of its
+    /// instructions' hashes unless the instructions affect each other.
     reads_hash: u64,
 }
 
@@ -305,16 +305,16 @@ impl Profile {
             hands_over: false,
         };
         if inst.unit() == Unit::Vector {
-            // A move of a constant reads no `$r` register and forwards no factors. A vector instruction in the same
-            // bundle then uses intermediate values of the scalar unit as factors. If the reads of the bundle include
-            // more than those of the vector instruction alone, that instruction uses factors.
+            // The test adds a move of a constant to the bundle. Such a move reads no `$r` register and forwards no
+            // factors. An instruction that uses factors then reads intermediate values of the scalar unit, which adds
+            // reads to the bundle.
             let leftover = reads(&[Inst::new(Opcode::MOV_I), inst])?;
             profile.hears_factors = !leftover.is_subset(profile.footprint.reads);
             let handed = |vc| reads(&[Inst::new(Opcode::VEC).with(f::VCIDX, vc), inst]);
             profile.hears_flags = handed(0)? != handed(2)?;
         }
         if inst.unit() == Unit::Scalar {
-            // A vector instruction that uses flags reads the forwarded `$vc`. If the scalar unit
+            // The test adds a vector instruction that uses flags to the bundle. If the scalar unit
             // forwards nothing, the vector instruction reads the `$vc` in its own field.
             let taken = |vc| reads(&[inst, Inst::new(Opcode::VCMPAD).with(f::CDST, vc)]);
             let own = |vc| Locations::register(RegFile::Vc, vc);
@@ -348,9 +348,9 @@ impl Profile {
         self.hands_over
     }
 
-    /// Returns `true` if two instructions in one bundle interact in another way than by their
-    /// writes. They interact if they compete for a read port, or if the scalar unit forwards values
-    /// that the vector unit uses. Two instructions of the same unit always interact.
+    /// Returns `true` if two instructions in one bundle interact other than through their writes.
+    /// Two instructions interact if they compete for a read port, or if the scalar unit forwards
+    /// values that the vector unit uses. Two instructions of the same unit always interact.
     ///
     /// # Errors
     /// The effect of the instructions is unknown.

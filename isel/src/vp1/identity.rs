@@ -1,8 +1,8 @@
 //! Identity operations of VP1: operations that return one of their operands unchanged.
 //!
-//! Such operations need no instruction. For example, rules shift by the bit position of a lane,
-//! which is 0 for the lowest lane, and then the result is the operand itself. If the flags of an
-//! operation are used, its instruction is needed, so callers only ask about results.
+//! Such operations need no instruction. For example, a shift by the bit position of the lowest lane, which is 0,
+//! returns its operand. If the flags of an operation are used, the operation needs its instruction. Callers therefore
+//! use these functions only for results.
 
 use super::operands::{Alu, Bytes, Sign, Src};
 
@@ -38,7 +38,7 @@ pub fn of_bytes(op: Bytes, sign: Sign, a: Src, b: Src) -> Option<Src> {
 /// If a bitwise function returns one of its operands unchanged, returns this operand. In the truth
 /// table of the function, 0xc is the table of `a`, and 0xa is that of `b`.
 pub fn of_table(table: u8, a: Src, b: Src) -> Option<Src> {
-    // `asked` is the set of the table's bits that known operands can select.
+    // `asked` is the set of the table's bits that the operands can select, given their known values.
     let zeros = |src: Src| src.known_byte() == Some(0);
     let ones = |src: Src| src.known_byte() == Some(u8::MAX);
     let mut asked = 0xf;

@@ -7,8 +7,8 @@
 //! * a branch condition is no complement;
 //! * a branch with equal targets is unconditional.
 //!
-//! The pass also applies the rules of `simplify.isle`, `idioms.isle`, `ranges.isle` and `word_lanes.isle`, also to the
-//! results of earlier rules.
+//! The pass also applies the rules of `simplify.isle`, `idioms.isle`, `ranges.isle` and `word_lanes.isle`. It applies
+//! them to the results of earlier rules, too.
 
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;

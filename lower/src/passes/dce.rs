@@ -85,9 +85,9 @@ pub(super) fn keep_parameters(kernel: &mut Kernel, is_kept: &dyn Fn(Value) -> bo
 struct Used(Vec<bool>);
 
 impl Used {
-    /// Computes the used values. Blocks are visited in postorder and instructions in reverse order,
-    /// so a use is visited before its definition. The argument for a block parameter may be defined
-    /// in a block that was visited before; its operands are therefore marked at once.
+    /// Computes the used values. Blocks are visited in postorder and instructions in reverse order, so a use is visited
+    /// before its definition. The argument for a block parameter may be defined in a block that was visited before. The
+    /// operands of this definition are therefore marked at once.
     fn find(kernel: &Kernel, flow: &Flow) -> Used {
         let mut used = Used(vec![false; kernel.values.len()]);
         let mut work = Vec::new();

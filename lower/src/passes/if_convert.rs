@@ -4,10 +4,9 @@
 //! the join block. Every op is total, so computing an unused result is harmless. Sides with loads
 //! or stores are not converted, because instruction selection can predicate them.
 //!
-//! A conversion may add at most [`EXTRA`] instructions to those of the longer side, about the cost
-//! of the branches and moves that it removes. The longer side may have at most [`LONGEST`]
-//! instructions, because a row of items that all take the shorter side would skip the longer side
-//! without the conversion.
+//! A conversion may add at most [`EXTRA`] instructions to those of the longer side, about the cost of the branches and
+//! moves that it removes. The longer side may have at most [`LONGEST`] instructions. Without the conversion, a row
+//! skips the longer side if all its items take the shorter side.
 //!
 //! For targets whose items share vectors, the pass does nothing: `pack` converts branches, because
 //! it knows which branches are uniform.

@@ -83,7 +83,7 @@ fn without_constant(kernel: &Kernel, known: &mut KnownValues<'_>, inst: Inst) ->
     let (index, constant) = constant(kernel, b).map(|b| (a, b)).or_else(|| Some((b, constant(kernel, a)?)))?;
     let range = known.of(kernel, index).signed();
     let scale = i128::from(mem.scale);
-    // If the scaled index has 32 bits, the index must fit when scaled, with and without the constant.
+    // If the index is scaled in 32 bits, the scaled index must not wrap, with or without the constant.
     let most = if mem.wide { i128::from(i32::MAX) } else { (i128::from(u32::MAX) / scale.max(1)).min(i32::MAX.into()) };
     let fits = |range: &Range| is_in(range, &(0..=most));
     let offset = i128::from(mem.offset) + constant * scale;

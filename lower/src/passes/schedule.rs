@@ -5,8 +5,8 @@
 //! by a depth-first search from its instructions with side effects. The search visits the operand that needs the most
 //! registers first (Sethi and Ullman). Loads and stores keep their order.
 //!
-//! The cost of an order is the number of live values beyond the registers, summed over all instructions. The new order
-//! is used if its cost is less than the old one by the factor [`WORTH`].
+//! The cost of an order is the number of live values beyond the registers, summed over all instructions. The pass uses
+//! the new order if its cost is at most the cost of the old order divided by [`WORTH`].
 
 use cranelift_entity::{EntitySet, SecondaryMap};
 use halfbyte_ir::{Block, Flow, Inst, Kernel, Op, Type, Value};
@@ -32,7 +32,7 @@ fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     let mut live = None;
     for block in flow.reverse_postorder() {
         let insts = &kernel.blocks[block].insts;
-        // Values of a block with at most as many instructions as registers need no spill slots.
+        // A block that has no more instructions than the target has registers needs no spill slots.
         if insts.len() <= lanes.registers {
             continue;
         }
@@ -197,7 +197,7 @@ fn depth_first(kernel: &Kernel, block: Block, start: RootOrder) -> Vec<Inst> {
     ordered
 }
 
-/// Instructions at which the depth-first search begins.
+/// Order of the instructions at which the depth-first search begins.
 #[derive(Clone, Copy)]
 enum RootOrder {
     /// Instructions with side effects.

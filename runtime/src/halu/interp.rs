@@ -2,9 +2,9 @@
 //! its group ([`super::group`]).
 //!
 //! Items that do not synchronise are independent. Only the reported trap depends on their order: the trap of the lowest
-//! item is reported. An item may also have its own uniform registers. On the machine, R2UR reads the register of the
-//! lowest active item; the interpreter reads the register of the item itself. Both agree for every valid program,
-//! because valid programs write only uniform values to uniform registers.
+//! item is reported. The interpreter gives each item its own uniform registers. On the machine, R2UR reads the register
+//! of the lowest active item; the interpreter reads the register of the item itself. Both agree for every valid
+//! program, because valid programs write only uniform values to uniform registers.
 
 use arrayvec::ArrayVec;
 use halfbyte_isa::atomic::{AtomicOp, apply_atomic_to_registers};

@@ -13,15 +13,16 @@ use super::Allocation;
 const DEFAULT_LIMIT: u64 = 8 << 20;
 /// Alignment in bytes of the blocks that `malloc` returns.
 pub(super) const ALIGNMENT: u64 = 16;
-/// Number of bytes behind each block that belong to no block, so that an access beyond a block does not reach the next
-/// one.
+/// Number of bytes after each block that belong to no block. An access past the end of a block therefore does not reach
+/// the next block.
 const GUARD: u64 = 64;
 /// Content of fresh blocks. It is not zero, so that a kernel that relies on zeros fails.
 const FILL: u8 = 0xcd;
-/// Number of bytes of freed blocks that stay out of use, so that later accesses are found.
+/// Maximum number of bytes of freed blocks that are not reused yet, so that accesses after the free are detected.
 const QUARANTINE: u64 = 16 << 20;
 
-/// The addresses of blocks in memory of the engine. No sum or difference of a few addresses of buffers lies there.
+/// The addresses of blocks in memory of the engine. Sums and differences of a few buffer addresses are never in this
+/// range.
 const ENGINE_ADDRESSES: Range<u64> = 6 << 56..7 << 56;
 
 /// A heap: its blocks, and the blocks that were freed last.
@@ -47,7 +48,7 @@ pub(super) struct Heap {
 enum Placement {
     /// Memory of the engine. No two blocks get the same address.
     Engine {
-        /// The address behind the last block and its guard.
+        /// The end address of the last block's guard.
         next: u64,
     },
     /// Memory of the process. Blocks have their addresses in the process.
@@ -172,7 +173,7 @@ impl Heap {
         self.used != 0
     }
 
-    /// Returns the last block at or before an address, and its own address.
+    /// Returns the last block that starts at or before an address, with the start address of the block.
     fn before(&self, address: u64) -> Option<(u64, &Block)> {
         self.blocks.range(..=address).next_back().map(|(&start, block)| (start, block))
     }

@@ -40,7 +40,7 @@ pub struct HostLaunch<'a> {
     /// Receiver of the first same-value race of each instruction, after a successful launch.
     pub warn: Option<Warn<'a>>,
     /// Record of the written bytes of the memory. With this record, the launch runs in the interpreter, records its
-    /// stores, and reports loads of other bytes.
+    /// stores, and reports loads of unwritten bytes.
     pub initialised: Option<&'a dyn InitialisedBytes>,
     /// Receiver of loads that reach the padding of an allocation, or read uninitialised memory.
     pub report_load: Option<ReportLoad<'a>>,

@@ -67,7 +67,7 @@ impl HostVariables {
 impl HostVariable {
     fn new(of: &Variable) -> HostVariable {
         let bytes = of.bytes.len();
-        // An alignment is a power of two of at most 4096, so that only an absurd size has no layout.
+        // The alignment is a power of two and at most 4096, so only a size near `isize::MAX` has no layout.
         let layout = Layout::from_size_align(bytes.max(1), of.alignment() as usize).unwrap_or(Layout::new::<u64>());
         // SAFETY: the size of the layout is not zero.
         let start = unsafe { alloc(layout) };
@@ -75,7 +75,7 @@ impl HostVariable {
         HostVariable { start, bytes: bytes.min(layout.size()), layout, space: of.space }
     }
 
-    /// Writes the contents. Nobody else may access the variable.
+    /// Writes the contents. No other code may access the variable meanwhile.
     fn initialise(&self, contents: &[u8]) {
         let count = contents.len().min(self.bytes);
         // SAFETY: both ranges are valid for `count` bytes, and `contents` is an allocation of its own.
@@ -95,7 +95,7 @@ impl HostVariable {
     /// Returns the contents.
     ///
     /// # Safety
-    /// Nobody may write the variable while the slice is alive.
+    /// No code may write the variable while the slice is alive.
     pub(super) unsafe fn bytes(&self) -> &[u8] {
         // SAFETY: the allocation is valid and initialised; the caller excludes writes.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.bytes) }

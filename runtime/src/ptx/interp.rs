@@ -529,8 +529,8 @@ fn target(frame: &Frame<'_>, next: Next<u32>) -> Result<usize, TrapKind> {
     Ok(body.labels.get(label.0 as usize).map_or(body.insts.len(), |label| label.at as usize))
 }
 
-/// Returns the number of the called function. Returns a trap if no function is at the address of an
-/// indirect call, or if the call's prototype or list of targets does not permit the function.
+/// Returns the number of the called function. Returns a trap if no function is at the address of an indirect call. Also
+/// returns a trap if the call's prototype or list of targets does not permit the function.
 fn callee(program: &Program<'_>, frame: &Frame<'_>, called: Called<u32>) -> Result<u32, TrapKind> {
     let (address, table) = match called {
         Called::Function(number) => return Ok(number),

@@ -43,7 +43,7 @@ pub struct LoadFinding {
     pub bytes: u32,
     /// Size of the allocation in bytes, without its padding.
     pub size: u64,
-    /// Number of loaded bytes behind the end of the allocation.
+    /// Number of loaded bytes past the end of the allocation.
     pub excess: u64,
 }
 
@@ -90,8 +90,8 @@ struct ItemLoad {
 }
 
 impl LoadFindings {
-    /// Adds a load of an item. Of the loads by one instruction, the first one that reaches furthest past the end of its
-    /// allocation is kept, so that the choice does not depend on the order of threads.
+    /// Adds a load of an item. Keeps one load for each kind and instruction: the load that reaches furthest past the
+    /// end of its allocation. The choice depends on the order of threads only if several loads reach equally far.
     pub(super) fn add(&self, kind: LoadFindingKind, item: Option<u32>, load: HostLoad) {
         let mut found = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match found.entry((load.inst, kind)) {

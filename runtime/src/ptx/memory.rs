@@ -336,8 +336,8 @@ impl<'a> Memory<'a> {
         Ok(())
     }
 
-    /// Returns the memory of the process, if the launch accesses it and the address does not belong
-    /// to a module-scope variable, to the grid workspace or to a heap in memory of the engine.
+    /// Returns the memory of the process, if the launch accesses it. Returns `None` for an address of a module-scope
+    /// variable, of the grid workspace, or of a heap in memory of the engine.
     fn host_of(&self, address: u64) -> Option<&'a HostMemory<'a>> {
         let is_variable = || buffer_slot(address).is_some_and(|buffer| self.variable_buffers.contains_key(&buffer));
         self.host.filter(|_| !is_variable() && self.heap.engine_heap(address).is_none())

@@ -60,15 +60,15 @@ impl Globals {
         Globals { held: Arc::new(Placement::Host(variables, DeviceHeap::default())) }
     }
 
-    /// Returns the memory of the variable with this name, or `None` if the text has no such variable in global or
+    /// Returns the memory of the variable with this name. Returns `None` if the text has no such variable in global or
     /// constant memory, or if the variables do not lie in memory of the process. The memory lives as long as one of
     /// these `Globals`, or a kernel that was loaded with them.
     pub fn allocation(&self, text: &ParsedFile, name: &str) -> Option<Allocation> {
         self.host()?.0.get(&number_of(text, name)?).map(HostVariable::allocation)
     }
 
-    /// Returns a copy of the contents of the variable with this name, or `None` if the text has no such variable in
-    /// global or constant memory, or if the variables lie in memory of the process.
+    /// Returns a copy of the contents of the variable with this name. Returns `None` if the text has no such variable
+    /// in global or constant memory, or if the variables lie in memory of the process.
     pub fn contents(&self, text: &ParsedFile, name: &str) -> Option<Vec<u8>> {
         let (number, held) = (number_of(text, name)?, self.engine()?);
         let initial = || contents(&text.module.variables, number, &engine_addresses(first_of(text)));
@@ -87,8 +87,8 @@ impl Globals {
         fits
     }
 
-    /// Returns `true` if at least one variable has other contents than its initialiser in the text, or if a kernel has
-    /// allocated memory with `malloc` that no kernel has freed.
+    /// Returns `true` if the contents of a variable differ from its initialiser in the text. Also returns `true` if
+    /// memory that a kernel has allocated with `malloc` has not been freed.
     pub fn are_written(&self, text: &ParsedFile) -> bool {
         let variables = &text.module.variables;
         match &*self.held {
@@ -99,7 +99,7 @@ impl Globals {
             }
             Placement::Host(held, heap) => {
                 let start = held.addresses(first_of(text));
-                // SAFETY: the memory is initialised, and the lock-free read is no worse than a kernel's.
+                // SAFETY: the memory is initialised. The read takes no lock, like the reads of kernels.
                 heap.has_blocks()
                     || held.0.iter().any(|(&number, of)| unsafe { of.bytes() } != contents(variables, number, &start))
             }

@@ -28,7 +28,7 @@ pub(super) struct Stop {
     pub cursors: [u32; 32],
 }
 
-/// One access of the program, made by consecutive items, whose elements are contiguous in the stream.
+/// One access of the program, executed by consecutive items. The accessed elements are contiguous in the stream.
 #[derive(Clone, Copy)]
 struct AccessRow<'a> {
     stream: &'a Stream,
@@ -322,7 +322,8 @@ impl<'a> Copier<'a> {
         row.at(offset.map_or(0, |&bytes| u32::from_le_bytes(bytes)))
     }
 
-    /// Returns the accesses of a visit in ascending order of the items, as rows of consecutive items.
+    /// Returns the executions of the access `visit` by the items of the tile, as rows of consecutive items in ascending
+    /// order.
     fn rows(&self, visit: &ItemAccess) -> impl Iterator<Item = AccessRow<'a>> + use<'a> {
         let (plan, tile, visit) = (self.plan, self.tile, *visit);
         let stream = plan.streams().get(visit.stream);

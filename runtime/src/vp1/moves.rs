@@ -1,5 +1,5 @@
-//! Bulk copies between buffers and the data store, which are known to be valid before a launch. For
-//! each tile, a stream corresponds to one contiguous range of its buffer.
+//! Bulk copies between buffers and the data store. Their accesses are known to be valid before the launch. For each
+//! tile, a stream corresponds to one contiguous range of its buffer.
 
 use std::ops::Range;
 

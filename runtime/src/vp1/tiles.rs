@@ -24,9 +24,9 @@ pub(super) struct Tiling {
     tiles: Arc<Tiles>,
     /// Number of work items in a group, which the program executes together.
     pub group: u32,
-    /// Number of elements of each stream for one item: the product of the trip counts of the loops
-    /// around the access. For a uniform stream the number is that of all its elements. For a stream
-    /// that holds a whole buffer, it is the size in bytes.
+    /// Number of elements of each stream for one item: the product of the trip counts of the loops around the access.
+    /// For a uniform stream, the total number of elements. For a stream that holds a whole buffer, the buffer's size in
+    /// bytes.
     pub rounds: Vec<u64>,
     /// Region of each stream, and the position of the stream in the region.
     pub shares: Vec<RegionSlot>,
@@ -64,7 +64,7 @@ pub(super) struct RegionSlot {
     pub streams: u64,
 }
 
-/// One access of an item: an access of the program in one iteration of each loop around it.
+/// One execution of an access by an item, in a given iteration of each enclosing loop.
 #[derive(Clone, Copy)]
 pub(super) struct ItemAccess {
     /// Number of the accessed stream.
@@ -312,8 +312,8 @@ impl Tiling {
         self.end(items) <= DATA_STORE_BYTES as u64
     }
 
-    /// Returns a number of quanta of items that cannot fit, because the streams alone exceed the
-    /// data store. `quantum` is a number of items.
+    /// Returns a number of quanta that cannot fit, because the streams alone exceed the data store. A quantum is
+    /// `quantum` items.
     fn upper_bound(&self, quantum: u32) -> u32 {
         let bytes = self.regions().filter(|(stream, ..)| !stream.uniform).map(|(stream, rounds, streams)| {
             rounds.saturating_mul(quantum.into()).saturating_mul(stream.element_bytes().into()).saturating_mul(streams)

@@ -230,8 +230,8 @@ impl Checked {
         match &self.what {
             FileResult::Checked(outcome) => {
                 let mut line = format!("{verdict:<6} {name:<width$}  {}\n", summary(outcome));
-                // The line of a PTX file with a single kernel says the same as the line of the
-                // kernel, which is left out.
+                // If a PTX file has a single kernel that is not refused, the line of the kernel would repeat the line
+                // of the file. It is therefore omitted.
                 if is_ptx(name) && (outcome.kernels.len() > 1 || outcome.kernels.iter().any(|k| !k.refused.is_empty()))
                 {
                     let lines = Lines::new(&outcome.text);

@@ -342,7 +342,7 @@ impl Compile {
                 if !errors.is_empty() {
                     return Err(Failure::compile(&name, module.text(), errors));
                 }
-                // With an empty list of passes, it is no error that no step was executed.
+                // With an empty list of passes, it is not an error that no step was executed.
                 is_empty = false;
                 out = texts.join("\n").into_bytes();
             }

@@ -133,7 +133,7 @@ Exit codes: 0 what was read is as expected, 1 a launch failed or differs, or a l
 /// Outcome of a launch, from the earliest failure to success.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Outcome {
-    /// The line is no valid launch.
+    /// The line is not a valid launch.
     NoLaunch,
     /// The text could not be read.
     NotRead,

@@ -140,8 +140,7 @@ fn rejected(file: &str, text: &str, rejection: &Rejection) -> Failure {
     Report::new(file, text, diagnostics).into()
 }
 
-/// Returns the span of the character at a column, or of the first character of the line that is no
-/// space.
+/// Returns the span of the character at a column, or of the first character of the line that is not a space.
 fn span(text: &str, line: u32, column: Option<u32>) -> Span {
     let before = usize::try_from(line).unwrap_or(1).saturating_sub(1);
     let start: usize = text.split_inclusive('\n').take(before).map(str::len).sum();

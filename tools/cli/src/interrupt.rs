@@ -30,7 +30,8 @@ pub(super) fn is_pending() -> bool {
     TOKEN.is_cancelled()
 }
 
-/// Ignores Ctrl-C in this process, but not in the processes that it starts: they receive Ctrl-C from the terminal, too.
+/// Ignores Ctrl-C in this process, but not in its child processes. The child processes also receive Ctrl-C from the
+/// terminal.
 pub(super) fn leave_to_children() {
     // A signal handler is not inherited, in contrast to an ignored signal.
     let _ = ctrlc::set_handler(|| {});

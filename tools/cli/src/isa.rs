@@ -77,8 +77,8 @@ impl Instructions {
         }
     }
 
-    /// Returns the manual page of an instruction. Upper and lower case are equal, and modifiers are
-    /// ignored: `fma.rn.f16x2` returns the page of `fma`.
+    /// Returns the manual page of an instruction. Upper and lower case are equal, and modifiers are ignored: for
+    /// `fma.rn.f16x2`, the method returns the page of `fma`.
     fn page(self, written: &str) -> Option<String> {
         let mnemonic = self.mnemonics().into_iter().filter(|name| {
             let rest = written

@@ -51,7 +51,7 @@ impl Man {
     }
 }
 
-/// Returns the command with a name. Fails if there is no such command.
+/// Returns the command with the given name. Fails if there is no such command.
 fn page_of(program: &Command, name: &str) -> Result<Command, Failure> {
     program.find_subcommand(name).cloned().ok_or_else(|| {
         let names = program.get_subcommands().map(Command::get_name);

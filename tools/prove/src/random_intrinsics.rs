@@ -64,7 +64,7 @@ pub fn halu_intrinsic(random: &mut Random) -> Option<Drawn> {
     Some(Drawn { data: IntrinsicData { target: halfbyte::HALU.name().to_string(), text }, result: result?, operands })
 }
 
-/// Declared registers for random PTX instructions. There are so many of each type that most
+/// Declared registers for random PTX instructions. The number of registers of each type is large enough that most
 /// operands of an instruction are distinct.
 static REGISTERS: LazyLock<Entry> = LazyLock::new(|| {
     let mut body = Body::default();

@@ -548,7 +548,7 @@ impl Checker<'_> {
         self.push_result(line.kernel.0.clone(), line.span, target, engine, verdict, failures);
     }
 
-    /// Records a result for the kernel with an index in the module, at a span.
+    /// Records a result at a span, for the kernel with the given index in the module.
     fn note(
         &mut self,
         (kernel, place): (usize, Span),
@@ -648,8 +648,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Records that the result of a launch depends on the order of the items. Returns `true` if every
-    /// engine must give the result of the ascending order nevertheless.
+    /// Records that the result of a launch depends on the order of the items. Returns `true` if every engine must still
+    /// give the result of the ascending order.
     fn is_defined(&mut self, launch: &EvaluatedLaunch<'_>, found: &OrderDependence) -> bool {
         let name = match found.difference {
             OrderDifference::Byte { param, .. } => launch.params.get(param).map(|param| format!(", `{}`", param.name)),

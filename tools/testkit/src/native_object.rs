@@ -105,8 +105,8 @@ enum Bytes {
     Allocated(Vec<u8>),
 }
 
-/// Distance in bytes between the addresses of two arguments: 64 times the range of a 32-bit index
-/// (2^38 bytes), twice over to leave room for an offset.
+/// Distance in bytes between the addresses of two arguments: twice the range of a 32-bit index of 64-byte elements
+/// (2^38 bytes). The factor of 2 leaves room for an offset.
 const SPACING: usize = 1 << 39;
 
 impl Memory {

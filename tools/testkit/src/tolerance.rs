@@ -16,8 +16,8 @@ pub struct Format {
 }
 
 impl Format {
-    /// Returns the format with a name: `f16`, `bf16`, `f32`, `tf32`, `f64`, `e4m3` or `e5m2`. For
-    /// `f16x2` and `bf16x2`, returns the format of one lane.
+    /// Returns the format with the given name: `f16`, `bf16`, `f32`, `tf32`, `f64`, `e4m3` or `e5m2`. For `f16x2` and
+    /// `bf16x2`, returns the format of one lane.
     pub fn from_name(name: &str) -> Option<Format> {
         let (name, bytes, exponent_bits, fraction_bits, has_infinity) = match name {
             "f16" | "f16x2" => ("f16", 2, 5, 10, true),

@@ -1,4 +1,5 @@
-//! Frame of the exported functions: handles, panics, which must not unwind into C, and out-pointers.
+//! Common code of the exported functions: lookup of handles, conversion of panics to result codes, and writes through
+//! out-pointers.
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char};
@@ -69,7 +70,7 @@ pub unsafe fn give<T>(to: *mut T, value: T, name: &'static str) -> Result<(), Er
     if to.is_null() {
         return Err(Error::Null(name));
     }
-    // SAFETY: the pointer is not null, so that it is valid for a write by contract.
+    // SAFETY: the pointer is not null, so it is valid for a write by contract.
     unsafe { to.write(value) };
     Ok(())
 }
@@ -82,7 +83,8 @@ pub unsafe fn give_bytes(to: *mut u8, bytes: &[u8], name: &'static str) -> Resul
     if to.is_null() {
         return Err(Error::Null(name));
     }
-    // SAFETY: the pointer is not null, so that it is valid for the writes by contract. The bytes are ours.
+    // SAFETY: the pointer is not null, so it is valid for the writes by contract. The bytes belong to this library, so
+    // the ranges do not overlap.
     unsafe { to.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
     Ok(())
 }
@@ -95,6 +97,6 @@ pub unsafe fn string<'a>(text: *const c_char, name: &'static str) -> Result<&'a 
     if text.is_null() {
         return Err(Error::Null(name));
     }
-    // SAFETY: the pointer is not null, so that it points to a C string by contract.
+    // SAFETY: the pointer is not null, so it points to a C string by contract.
     Ok(unsafe { CStr::from_ptr(text) })
 }

@@ -10,10 +10,10 @@ use crate::nvidia;
 use crate::options::Options;
 use crate::status::Status;
 
-// The functions of the versions of the interface are jumps to the functions of this file.
+// Each versioned symbol is a jump to a function of this file.
 include!(concat!(env!("OUT_DIR"), "/versioned.rs"));
 
-/// Begins a link step. After an error, too, the handle is valid, so that its error log can be read.
+/// Begins a link step. The handle is valid even after an error, so that the caller can read the error log.
 ///
 /// # Safety
 /// `handle` is null or valid for a write. `options` is null or has `count` elements, each of which is null or a C
@@ -55,7 +55,7 @@ pub unsafe extern "C" fn nvJitLinkDestroy(handle: *mut Handle) -> Status {
         if handle.is_null() {
             return Err(Error::Null("handle"));
         }
-        // SAFETY: the pointer is not null, so that it is valid for a read by contract.
+        // SAFETY: the pointer is not null, so it is valid for a read by contract.
         remove(unsafe { handle.read() })?;
         // SAFETY: the caller upholds this function's contract.
         unsafe { give(handle, Handle::NULL, "handle") }
@@ -80,7 +80,7 @@ pub unsafe extern "C" fn nvJitLinkAddData(
         if data.is_null() || isize::try_from(size).is_err() {
             return Err(Error::Empty { name: name.to_string_lossy().into_owned() });
         }
-        // SAFETY: `data` is not null, so that it has `size` bytes by contract.
+        // SAFETY: `data` is not null, so it has `size` bytes by contract.
         linker.add(kind, unsafe { std::slice::from_raw_parts(data.cast(), size) }, name)
     })
 }
@@ -167,7 +167,7 @@ pub extern "C" fn nvJitLinkGetLinkedLTOIR(handle: Handle, _lto_ir: *mut c_void) 
     with(handle, |_| Err(Error::NoLinkedLtoIr))
 }
 
-/// Returns a log with its NUL. An empty log has no NUL, as callers allocate no buffer for it.
+/// Returns a log with its NUL. An empty log has no NUL, because callers allocate no buffer for an empty log.
 fn log(text: &str) -> Vec<u8> {
     if text.is_empty() { Vec::new() } else { [text.as_bytes(), b"\0"].concat() }
 }

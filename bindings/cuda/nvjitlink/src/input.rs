@@ -29,7 +29,7 @@ pub enum Input<'a> {
 }
 
 impl<'a> Input<'a> {
-    /// Recognises an input of a declared type, an `nvJitLinkInputType`.
+    /// Recognises an input. `kind` is its declared type, an `nvJitLinkInputType`.
     pub fn new(kind: u32, bytes: &'a [u8], name: &str) -> Result<Input<'a>, Error> {
         let name = || name.to_owned();
         let mismatch = |expected| Error::Mismatch { name: name(), expected };

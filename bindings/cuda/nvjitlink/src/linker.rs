@@ -27,7 +27,7 @@ impl Linker {
         Linker { options, ..Linker::default() }
     }
 
-    /// Adds an input of a type, an `nvJitLinkInputType`.
+    /// Adds an input. `kind` is its type, an `nvJitLinkInputType`.
     pub fn add(&mut self, kind: u32, bytes: &[u8], name: &CStr) -> Result<(), Error> {
         let shown = name.to_string_lossy();
         match Input::new(kind, bytes, &shown)? {

@@ -61,7 +61,8 @@ functions! {
 
 /// Loads the functions of a library, or returns the reason of the failure.
 fn load(path: &Path) -> Result<Functions, String> {
-    // SAFETY: the user who sets the variable vouches for the library. NVIDIA's library can be loaded at any time.
+    // SAFETY: the user who sets the variable is responsible for the library. NVIDIA's library can be loaded at any
+    // time.
     let library = unsafe { Library::new(path) }.map_err(|error| error.to_string())?;
     let functions = Functions::of(&library).map_err(|error| error.to_string())?;
     std::mem::forget(library);

@@ -51,7 +51,7 @@ pub struct Options {
     all: Vec<CString>,
     /// Architecture, without its kind: `80` or `90a`.
     arch: String,
-    /// Permission of LTO-IR inputs.
+    /// `true` if LTO-IR inputs are permitted.
     pub lto: bool,
 }
 

@@ -1,5 +1,5 @@
-//! Tests with LTO-IR. If HALFBYTE_NVJITLINK names NVIDIA's library, it compiles the LTO-IR, which the NVRTC beside it
-//! makes.
+//! Tests with LTO-IR. If HALFBYTE_NVJITLINK names NVIDIA's library, this library compiles the LTO-IR. The NVRTC in the
+//! same folder generates the LTO-IR.
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::fs::read_dir;
@@ -39,7 +39,8 @@ fn without_the_library_lto_ir_is_an_error_with_advice() {
     assert!(log.contains("help: install the library with `pip install nvidia-nvjitlink`"), "{log}");
 }
 
-/// Returns the code that NVRTC makes for a source text, or `None` if there is no NVRTC beside NVIDIA's nvJitLink.
+/// Returns the code that NVRTC generates for a source text. Returns `None` if the folder of NVIDIA's nvJitLink has no
+/// NVRTC.
 fn compiled(source: &CStr, options: &[&CStr], result: &str) -> Option<Vec<u8>> {
     type Create = unsafe extern "C" fn(
         *mut *mut c_void,

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use libloading::Library;
 
-/// Returns the library, which Cargo builds beside the test.
+/// Returns the library, which Cargo builds in the folder of the test.
 pub fn library() -> &'static Library {
     static LOADED: LazyLock<Library> = LazyLock::new(|| {
         let test = std::env::current_exe().unwrap();

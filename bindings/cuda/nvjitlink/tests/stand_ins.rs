@@ -103,7 +103,7 @@ fn nvcc_runs_the_next_nvcc_with_ptx() {
     create_dir(&next).unwrap();
     create_program(&next.join("nvcc"));
     let own = folder();
-    // A second folder with stand-ins, as of an `exec` within an `exec`.
+    // A second folder with stand-ins, as in PATH when `exec` runs within `exec`.
     let other = place.path().join("other");
     create_dir(&other).unwrap();
     assert!(Command::new("cp").arg(own.join("nvcc")).arg(&other).status().unwrap().success());

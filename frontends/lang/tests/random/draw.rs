@@ -184,7 +184,7 @@ impl Draw {
         }
     }
 
-    /// Returns an expression as the right operand of a left operand of type `ty`.
+    /// Returns an expression for the right operand of an operator whose left operand has type `ty`.
     fn other(&mut self, ty: Ty, depth: u32) -> Expr {
         match self.random.below(4) {
             0 if ty != Ty::I1 => self.number(ty, true),

@@ -57,14 +57,13 @@ pub(super) fn pairs<D: Domain>(d: &mut D, op: Divide, a: [D::Word; 2], b: [D::Wo
         None => (a, b),
     };
     let by_word = d.equal(v[1], zero);
-    // For a divisor of one word: the upper digit of the quotient, and the remainder of the division
-    // that gives this digit.
+    // If the divisor has one word, compute the upper digit of the quotient and the remainder.
     let unsigned = Divide { signed: false, remainder: false };
     let upper = d.divide(unsigned, u[1], v[0]);
     let taken = d.mul(upper, v[0]);
     let rest = d.sub(u[1], taken);
-    // For a divisor of two words: half of the dividend, and the upper word of the normalised
-    // divisor.
+    // If the divisor has two words, compute half of the dividend and the upper word of the
+    // normalised divisor.
     let (one, top) = (d.word(1), d.word(31));
     let places = d.leading_zeros(v[1]);
     let [_, high] = wide::shl(d, v, places);

@@ -412,7 +412,7 @@ pub enum VideoMerge {
     Accumulate,
 }
 
-/// A `vop2` or `vop4` video instruction (seeds 000 and 002: the video references). Lane 0 is the lowest.
+/// A `vop2` or `vop4` video instruction (video references, seeds 000 and 002). Lane 0 is the lowest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct VideoOp {
     /// The lane operation.

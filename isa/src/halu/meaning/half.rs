@@ -1,4 +1,4 @@
-//! Packed-half arithmetic, as in the listings of seed 001 (the HALU reference).
+//! Packed-half arithmetic, as in the listings of the HALU reference (seed 001).
 
 use super::{Context, SourceOperand, f};
 use crate::half::{Clamp, Compare, Format, HalfMode};

@@ -1,5 +1,5 @@
-//! Semantics of the video instructions `vop2` and `vop4`, as in the listings of seeds 000 and 002
-//! (the video references).
+//! Semantics of the video instructions `vop2` and `vop4`, as in the listings of the video
+//! references (seeds 000 and 002).
 
 use super::{Context, f};
 use crate::halu::domain::{Domain, Lanes, Reader, VideoKind, VideoMerge, VideoOp};

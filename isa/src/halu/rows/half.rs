@@ -1,4 +1,4 @@
-//! Rows of packed-half arithmetic: HADD2, HMUL2, HFMA2, HMNMX2, HSETP2, HSET2 (seed 001).
+//! Rows of packed-half arithmetic: HADD2, HMUL2, HFMA2, HMNMX2, HSETP2, HSET2 (HALU reference, seed 001).
 
 use super::*;
 use crate::row::{FieldTest, InvalidCombination, Modifier};

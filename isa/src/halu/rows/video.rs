@@ -1,6 +1,6 @@
 //! Rows of the video instructions: arithmetic on two half-words or four bytes of a register. The
-//! instructions select elements of the sources, and merge or accumulate the results (seeds 000, 002
-//! and 003: the video references).
+//! instructions select elements of the sources, and merge or accumulate the results (video
+//! references, seeds 000, 002 and 003).
 
 use super::*;
 use crate::row::{FieldTest, InvalidCombination};

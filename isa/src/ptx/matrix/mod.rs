@@ -39,8 +39,8 @@ pub struct ProductShape {
     pub k: u32,
     /// The types of D, A, B and C.
     pub types: [Type; 4],
-    /// `true` for A, and then for B, if the modifier `.row` gives the layout of the matrix. Only
-    /// `.m8n8k4` supports both layouts; the layout determines the elements of each lane.
+    /// One flag for A and one flag for B: `true` if the matrix has the row-major layout (`.row`).
+    /// Only `.m8n8k4` supports both layouts; the layout determines the elements of each lane.
     pub by_rows: [bool; 2],
     /// `true` if integer sums saturate at 32 bits.
     pub saturates: bool,

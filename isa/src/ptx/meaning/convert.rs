@@ -30,8 +30,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define(result);
     }
 
-    /// Executes `cvt.pack`: clamps two integers and packs them into the low bits of a word, the
-    /// second integer lowest. The bits above are zero, or with `below` the low bits of `c`.
+    /// Executes `cvt.pack`: clamps two integers and packs them into the low bits of a word, the second integer lowest.
+    /// The bits above hold the low bits of `c` if `below` is set, otherwise zeros.
     pub(super) fn pack_clamped(&mut self, below: bool) {
         let ty = self.ty(0);
         let bits = ty.bits();

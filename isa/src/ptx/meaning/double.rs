@@ -39,8 +39,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define(result);
     }
 
-    /// Executes a conversion that the domain supports in one step. Returns `false` if the modifiers
-    /// require further steps; nothing is executed then.
+    /// Executes the conversion if the domain supports it in one step. Otherwise executes nothing
+    /// and returns `false`.
     fn converted(&mut self) -> bool {
         // Integer results are clamped with or without `.sat`.
         let clamps = self.has(Token::Sat) && self.ty(0).kind() != TypeKind::Integer;

@@ -116,8 +116,8 @@ pub enum Access<W: Copy> {
         into: Vector,
     },
     /// Copies bytes asynchronously. If `taken` is less than `bytes`, the engine accesses the bytes
-    /// one by one and writes zeros for the bytes that are not read. The engine performs the copy at
-    /// once. A program must not access either location before it has waited for the copy.
+    /// one by one and writes zeros for the bytes that are not read. The engine performs the copy
+    /// immediately. A program must not access either location before it has waited for the copy.
     Copy {
         /// The location from which the bytes are read.
         from: Location<W>,

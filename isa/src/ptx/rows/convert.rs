@@ -129,7 +129,7 @@ const F16: &[Choice] = types!(F16);
 const BF16S: &[Choice] = types!(Bf16);
 const F32: &[Choice] = types!(F32);
 
-/// Result types with the source types whose values always fit. These pairs are invalid with `.sat`.
+/// Invalid combinations with `.sat`: each result type, and the source types whose values always fit.
 const IN_RANGE: &[[&[Token]; 2]] = &[
     [tokens!(U8), tokens!(U8)],
     [tokens!(U16), tokens!(U8 U16)],
@@ -141,7 +141,7 @@ const IN_RANGE: &[[&[Token]; 2]] = &[
     [tokens!(S64), tokens!(U8 U16 U32 S8 S16 S32 S64)],
 ];
 
-/// The pairs of a vector size and a type with more than 128 bits together.
+/// Invalid combinations: a vector must have at most 128 bits.
 const UP_TO_128: &[[&[Token]; 2]] = &[[&[Token::V4], tokens!(B64 U64 S64 F64)]];
 const ELEMENTS: &[OperandRow] =
     &[OperandRow::def("d", OperandKind::Elements(T)), OperandRow::used("a", OperandKind::Elements(T))];

@@ -7,7 +7,7 @@ const BF16S: ModifierSlot = ty(types!(Bf16 Bf16x2));
 const RELU: ModifierSlot = ModifierSlot::optional("clamping", &[since(SM_80, Token::Relu)]);
 const CLAMP: ModifierSlot = ModifierSlot::optional("clamping", &[word(Token::Sat), since(SM_80, Token::Relu)]);
 
-/// Target requirements of `abs` on f16; `neg` on f16 has lower ones.
+/// Target requirements of `abs` on f16. The requirements of `neg` on f16 are lower.
 const WITH_ABS: Requirements = Requirements::new(6, 5, 75);
 
 macro_rules! arithmetic {

@@ -301,8 +301,8 @@ impl<'a> Parts<'a> {
 
     /// Returns a copy of the instruction with the state space of the variable in its address
     /// operand. Returns `None` if the modifiers already name a state space, or if the operand is
-    /// not a variable in shared or local memory. A generic access to a variable is an access in the
-    /// variable's state space.
+    /// not a variable in shared or local memory. A generic access to a variable is equivalent to an
+    /// access in the variable's state space.
     fn with_state_space(&self) -> Option<Parts<'a>> {
         let space = self.operands.iter().find_map(|(raw, _)| match raw {
             Raw::Operand(Operand::Memory(Address { base: Base::Variable(var), .. }))
@@ -451,7 +451,7 @@ impl<'a> Parts<'a> {
         self.mnemonic == "cvt" && self.words.iter().filter(|word| is_integer(word)).count() == 2
     }
 
-    /// Returns `true` if the instruction is a conversion whose registers may be wider for `ptxas`.
+    /// Returns `true` if the instruction is a conversion for which `ptxas` accepts wider registers.
     fn converts_within(&self) -> bool {
         self.mnemonic == "cvt" && self.words.iter().any(|word| matches!(word, Token::Pack | Token::Type(Type::F16x2)))
     }

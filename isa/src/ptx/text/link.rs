@@ -90,7 +90,8 @@ fn positions<'t, 'a>(texts: &'t [SplitText<'a>]) -> impl Iterator<Item = (Positi
     all.flat_map(|(text, of)| of.declarations.iter().enumerate().map(move |(number, of)| ((text, number), of)))
 }
 
-/// Returns, for each text, the new names of the symbols without linkage whose names other texts use, too.
+/// Returns, for each text, the new names of those symbols without linkage whose names are already taken by an external
+/// symbol or an earlier text.
 fn renamed<'a>(texts: &[SplitText<'a>]) -> Vec<HashMap<&'a str, String>> {
     let mut used: HashSet<String> = HashSet::new();
     for text in texts {
@@ -201,7 +202,8 @@ impl<'a> Output<'_, 'a> {
             .collect();
         let mut ordered = Vec::with_capacity(all.len());
         let mut is_begun = vec![false; all.len()];
-        // The numbers of the variables to write. A variable is written when its second entry is reached.
+        // Worklist of variable numbers. An entry with `true` is popped after the entries of the variables to which it
+        // refers.
         let mut work: Vec<(usize, bool)> = (0..all.len()).rev().map(|number| (number, false)).collect();
         while let Some((number, is_ready)) = work.pop() {
             let (Some(&((text, at), of)), Some(is_begun)) = (all.get(number), is_begun.get_mut(number)) else {

@@ -1,5 +1,5 @@
-//! PTX as text. [`read`] parses a [`Module`], and the text of a printed module parses to the same
-//! module. A [`Writer`] writes modules kernel by kernel. [`link`] merges several texts.
+//! PTX source text. [`read`] parses a [`Module`], and the text of a printed module parses to the
+//! same module. A [`Writer`] writes modules kernel by kernel. [`link`] merges several texts.
 
 mod approximations;
 mod body;

@@ -88,7 +88,7 @@ pub(super) struct Names<'a> {
     before: Vec<Inst>,
     /// The registers in `held` that are initialised with immediates.
     immediates: HashMap<(Type, u64), Reg>,
-    /// The registers that replace the operand `_`. They are written but never read.
+    /// The registers that replace the operand `_`. These registers are written but never read.
     unread: Vec<(Type, Reg)>,
     /// The indices of the frame variables that are declared inside scopes.
     nested_frame: Vec<usize>,
@@ -155,8 +155,8 @@ impl<'a> Names<'a> {
     /// Returns the register with this name, and the number of scopes that enclose its declaration.
     fn innermost(&self, name: &str) -> Option<(usize, Reg)> {
         let single = self.single.get(name).map(|declared| (declared.depth, declared.first));
-        // Outside scopes a name has one meaning. If scopes declare the name both as a single
-        // register and in a range, the inner declaration takes precedence.
+        // Without scopes, a name has only one declaration. If scopes declare the name both as a
+        // single register and in a range, the inner declaration takes precedence.
         match (single, self.scopes.is_empty()) {
             (Some(found), true) => Some(found),
             (single, _) => single.into_iter().chain(self.numbered(name)).max_by_key(|(depth, _)| *depth),
@@ -548,8 +548,8 @@ struct Taken<'v> {
     /// The variables of the module, whose names are in use.
     variables: Option<&'v VariableNames<'v>>,
     names: HashSet<String>,
-    /// The names in use that end in digits, without these digits. A numbered range must not use
-    /// such a name as its prefix.
+    /// The names in use that end in digits, without these digits: `a` for `a12`. A numbered range
+    /// must not have such a prefix, because the names in the range could collide.
     stems: HashSet<String>,
     /// For each name, the number of variants with a suffix that have been created.
     made: HashMap<String, u32>,

@@ -76,8 +76,8 @@ pub(super) struct Reader<'a> {
     call_sites: Vec<SourceLocation>,
     pub(super) variables: Vec<Variable>,
     pub(super) vars: VariableNames<'a>,
-    /// The names of the shared variables that the current body has declared. Each has the module
-    /// variable that the name meant before, if any.
+    /// The names of the shared variables that the current body has declared, each with the module
+    /// variable to which the name referred before, if any.
     pub(super) of_body: Vec<(&'a str, Option<Var>)>,
     /// The names of external or unsupported symbols, each with the error that a use of the name causes.
     unsupported: HashMap<&'a str, ErrorKind>,

@@ -66,7 +66,7 @@ pub(super) enum Linkage {
 pub(super) struct Declaration<'a> {
     pub kind: DeclarationKind,
     linkage: Linkage,
-    /// The declared symbols. Only variables can be several.
+    /// The declared symbols. Only a declaration of variables can have more than one symbol.
     pub names: Vec<&'a str>,
     /// `true` for a function or kernel with a body.
     pub has_body: bool,
@@ -83,7 +83,7 @@ impl Declaration<'_> {
         self.linkage != Linkage::Local || self.kind == DeclarationKind::Entry
     }
 
-    /// Returns the linkage, as far as it decides between several declarations of an external symbol.
+    /// Returns the linkage by which the linker chooses between several declarations of an external symbol.
     pub(super) fn linkage_of_definition(&self) -> Linkage {
         let is_only_declared =
             matches!(self.kind, DeclarationKind::Entry | DeclarationKind::Function) && !self.has_body;

@@ -295,7 +295,7 @@ pub enum Write<D: Domain> {
 
 /// The control flow after a bundle. A jump has one delay slot: the bundle that begins directly
 /// after the instruction word of the jump. The reference does not say whether returns and exits
-/// have a delay slot. In this model, returns have one and exits have none.
+/// have a delay slot. In this model, a return has a delay slot, and an exit has no delay slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next<W> {
     /// Continues with the next bundle.

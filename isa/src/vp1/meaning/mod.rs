@@ -63,7 +63,7 @@ fn effects<D: Domain>(bundle: &Bundle, d: &mut D, read: &mut impl Reader<D>) -> 
 
 /// The effects of one unit's instruction.
 struct Outcome<D: Domain> {
-    /// A write of the scalar unit. Writes of the address unit and the vector unit to the same register override it.
+    /// A write of the scalar unit, which a write of the address or vector unit to the same register overrides.
     overridable_write: Option<Write<D>>,
     /// All other writes. The writes of the scalar unit override those of the address unit.
     writes: ArrayVec<Write<D>, 3>,

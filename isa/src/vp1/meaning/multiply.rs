@@ -1,6 +1,6 @@
 //! Multiplication in the vector unit with its accumulator, and the conversion of the sum to result
-//! bytes. The accumulator's value is `A + (B * C << S) + (D * E << S) + rounding` (seed 004, the
-//! VP1 reference, "Multiplication, accumulation, and rounding").
+//! bytes. The accumulator's value is `A + (B * C << S) + (D * E << S) + rounding` (VP1 reference,
+//! seed 004, "Multiplication, accumulation, and rounding").
 
 use super::{Context, Outcome, f};
 use crate::row::ROTATE;

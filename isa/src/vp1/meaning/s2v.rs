@@ -170,8 +170,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         }
     }
 
-    /// Returns the flags that the scalar unit forwards. If it forwards none, returns the flags of
-    /// the `$vc` register in the vector instruction's own word.
+    /// Returns the flags that the scalar unit forwards. If the scalar unit forwards no flags,
+    /// returns those of the `$vc` register in the vector instruction's own word.
     pub(super) fn forwarded_flags(&mut self) -> D::Mask {
         let FlagDistribution { vc, half, spread } = match self.handed {
             Some(handed) => handed.choice,

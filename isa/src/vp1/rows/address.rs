@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Appends to the description of a load or store how it computes the address. With `then`, the
+/// Appends the computation of the address to the description of a load or store. With `then`, the
 /// access updates the address register; with `or`, the register is unchanged.
 macro_rules! access {
     (then $what:literal) => {
@@ -34,7 +34,7 @@ const A_D_USE: Operand = reg("ad", RegFile::A, DST);
 const STEP: Operand = signed("imm", IMM);
 const OFFSET: Operand = unsigned("imm", IMM);
 const VX_D: Operand = implicit("vx", OperandRole::Def, RegFile::Vx);
-/// A quad of destination registers, of which the instruction writes at most one.
+/// A quad of destination registers. The instruction writes at most one of these registers.
 const V_DQ: Operand =
     Operand::new("vd", OperandRole::Update, OperandKind::Tuple { file: RegFile::V, field: DST, count: 4 });
 const DMA: &str = "DMA instruction. Its effect is unknown, so it traps.";

@@ -1,5 +1,5 @@
-//! Rows of the vector unit: arithmetic on 16 bytes at once, the accumulator, and interpolation
-//! (seed 004: the VP1 reference).
+//! Rows of the vector unit: arithmetic on 16 bytes at once, the accumulator, and interpolation (VP1
+//! reference, seed 004).
 
 use super::*;
 

@@ -41,7 +41,7 @@ pub enum TemplateErrorKind {
     /// More values than a template may have.
     #[error("more than {max} values: the result, the operands and `$t0` to the last temporary", max = Template::MAX_VALUES)]
     TooMany,
-    /// Text that is no valid instruction. The position in the error is relative to the whole template.
+    /// Text that is not a valid instruction. The position in the error is relative to the whole template.
     #[error("{0}")]
     Asm(AsmError),
     /// An instruction of the address or the branch unit.

@@ -297,7 +297,7 @@ impl Parser<'_> {
             let chosen = |bit, index| match bit {
                 ROTATE => 4,
                 f::ALWAYS => 2,
-                // A bit that is always false reads no `$c` and selects one register.
+                // A selection by a bit that is always false reads no `$c` register and has one candidate register.
                 _ if !own.intersects(Locations::register(RegFile::C, inst.get(index) as u8)) => 1,
                 _ => 2,
             };

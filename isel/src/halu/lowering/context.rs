@@ -26,7 +26,7 @@ type Aligned = bool;
 compiled_rules!("halu", crate::rules::HALU_RULES);
 
 impl Lowering<'_> {
-    /// Returns `true` for a constant other than zero and for a parameter, which are no registers.
+    /// Returns `true` for a nonzero constant and for a parameter. Neither of them is in a register.
     fn is_apart(&mut self, value: Value) -> bool {
         let is_param = rules::Context::param_word(self, value).is_some();
         is_param || rules::Context::const_word(self, value).is_some_and(|bits| bits != 0)

@@ -7,7 +7,7 @@ use halfbyte_ir::{Kernel, Op, Type, Value};
 
 use crate::simt::{const_inst, register_bits};
 
-/// Uses of the values of a kernel. They are counted at the first question about a sum.
+/// Uses of the values of a kernel. The uses are counted when a sum is queried for the first time.
 #[derive(Default)]
 pub(super) struct SumUses(OnceCell<SecondaryMap<Value, UseCount>>);
 
@@ -20,9 +20,8 @@ struct UseCount {
 }
 
 impl SumUses {
-    /// Returns `true` if a sum need not be computed, because its users compute it as a part of
-    /// larger sums. A sum with several users must not be a part of them if its own terms would
-    /// then need instructions: each user can add only three terms.
+    /// Returns `true` if a sum needs no instruction, because its users add its terms. A sum with several users needs an
+    /// instruction if one of its terms is a sum: IADD3 adds only three terms.
     pub(super) fn is_folded(&self, kernel: &Kernel, sum: Value) -> bool {
         let uses = self.0.get_or_init(|| count(kernel))[sum];
         let terms = kernel.def_inst(sum).map_or(&[][..], |inst| kernel.args(inst));
@@ -51,7 +50,8 @@ fn is_sum(kernel: &Kernel, value: Value) -> bool {
     kernel.def_inst(value).is_some_and(|inst| kernel.insts[inst].op == Op::Add)
 }
 
-/// Returns a number of low bits outside which a word that is no constant has only zeros, if such a number is known.
+/// Returns a number n such that all bits of a word from bit n on are zero, if such a number is known. Constants are not
+/// supported.
 pub(super) fn low_bits(kernel: &Kernel, value: Value) -> Option<u32> {
     let inst = kernel.def_inst(value)?;
     let number = |value: Value| Some(register_bits(kernel, const_inst(kernel, value)?)?[0] as u32);

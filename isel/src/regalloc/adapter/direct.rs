@@ -6,8 +6,8 @@
 //!
 //! The fast path takes the same decisions in the same order, with bit sets, so the machine code does not depend on
 //! which allocator ran. The fast path inserts only moves to block parameters, and only if no move overwrites the source
-//! of another one. It gives up if a value does not fit, or if an operand has a fixed register; regalloc2 then allocates
-//! the code from the beginning. If allocation is checked, both allocators run and must agree.
+//! of another one. The fast path gives up if a value does not fit, or if an operand has a fixed register. regalloc2
+//! then allocates the code from the beginning. If allocation is checked, both allocators run and must agree.
 
 use regalloc2::{
     Allocation, Edit, Inst, Operand, OperandConstraint, OperandKind, OperandPos, Output, PReg, PRegSet, ProgPoint,

@@ -123,7 +123,7 @@ fn is_division(op: Op) -> bool {
     matches!(op, Op::DivS | Op::DivU | Op::RemS | Op::RemU)
 }
 
-/// Returns `true` for a division by a constant that the target can expand to a high product.
+/// Returns `true` for a division by a constant that can be expanded to a high product of the target.
 fn is_product(kernel: &Kernel, legality: &Legality, inst: Inst) -> bool {
     let data = &kernel.insts[inst];
     let product = if data.ty == Type::I64 { Type::I64 } else { Type::I32 };
@@ -159,8 +159,8 @@ fn has_mask(legality: &Legality, ty: Type) -> bool {
     !ty.is_mask() || ty.is_scalar() || compared.any(|&of| is_given(of))
 }
 
-/// Returns `true` if an instruction is not expanded. Either the target has it, or it has side
-/// effects and is no access that can become an access to an `i32`.
+/// Returns `true` if an instruction is not expanded: the target has the instruction, or the instruction has side
+/// effects and cannot become an access to an `i32`.
 fn is_legal(kernel: &Kernel, legality: &Legality, inst: Inst) -> bool {
     let by_pieces = pieces::are_needed(kernel, legality, inst);
     !by_pieces

@@ -263,9 +263,9 @@ fn find_new_divergence(converted: &Converted, varying_load: &dyn Fn(Inst) -> boo
     (loads.collect(), branches.map(|&(block, _)| block).collect())
 }
 
-/// Returns the loops that have another trip count in the converted kernel than in the source. The
-/// bound of such a loop is computed in an earlier loop that items leave in different iterations.
-/// Items that never enter the earlier loop have another bound.
+/// Returns the loops whose trip count in the converted kernel differs from the trip count in the source. The bound of
+/// such a loop is computed in an earlier loop that items leave in different iterations. Items that never enter the
+/// earlier loop have another bound.
 fn miscounted<'a>(converted: &'a Converted, target: &'static str) -> Result<Vec<&'a Count>, Vec<Refusal>> {
     if converted.counts.is_empty() {
         return Ok(Vec::new());

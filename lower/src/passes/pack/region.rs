@@ -154,7 +154,7 @@ impl Region {
     pub(super) fn leads_to(&self, marked: &[bool]) -> Vec<bool> {
         let count = self.nodes.len();
         let mut leads = vec![false; count];
-        // For each node, the number of post-dominators, itself included, that are marked or lead to a marked node.
+        // For each node, the number of post-dominators, including the node, that are marked or lead to a marked node.
         let mut on_way = vec![0u32; count + 1];
         for node in (0..count).rev() {
             let meet = self.postdominator[node];

@@ -12,8 +12,8 @@ use super::region::Edge;
 /// default budget of an item.
 const MOST_COUNTED: u32 = 1 << 20;
 
-/// An exit of a loop by which the trip count is known: in every iteration, a branch compares an
-/// induction variable with a bound.
+/// Counted exit of a loop: in every iteration, a branch compares an induction variable with a bound, so that the trip
+/// count until this exit is known.
 #[derive(Clone, Debug)]
 pub(super) struct Counted {
     /// Edge by which the branch leaves the loop.
@@ -28,7 +28,7 @@ pub(super) struct Counted {
     pub needs_equality: bool,
 }
 
-/// Returns the exits of a loop by which its trip count is known, closest to the loop header first.
+/// Returns the counted exits of a loop, closest to the loop header first.
 pub(super) fn counted(
     kernel: &Kernel,
     flow: &Flow,

@@ -384,8 +384,8 @@ impl<'a> Values<'a> {
         self.forms[value].wide = Some((self.at, parts));
     }
 
-    /// Returns the type of the vectors of wide lanes that hold values of a type. Pairs of
-    /// half-words have one, and integers if an item has one lane.
+    /// Returns the type of the vectors of wide lanes that hold values of a type. Only pairs of half-words have such
+    /// vectors, and integers if an item has one lane.
     pub(super) fn wide_type(&self, ty: Type) -> Option<Type> {
         match ty {
             _ if !self.has_wide_lanes => None,
@@ -461,8 +461,8 @@ impl<'a> Values<'a> {
         Some(parts)
     }
 
-    /// Returns vectors of bytes with the low byte of each half-word of pairs in wide lanes. The
-    /// byte is the first byte of the half-word, the second one is undefined.
+    /// Truncates pairs in wide lanes to vectors of bytes. The first byte of each half-word is its low byte, and the
+    /// second byte is undefined.
     pub(super) fn low_bytes(&mut self, value: Value) -> Option<Parts> {
         let parts = self.known(self.forms[value].wide.as_ref()).filter(|_| !self.ty(value).is_mask())?;
         Some(parts.iter().map(|&wide| self.code.op(Op::Trunc, Type::I8X16, &[wide])).collect())

@@ -250,7 +250,7 @@ struct Vectoriser<'a> {
     source: ConvertedKernel<'a>,
     values: Values<'a>,
     streams: Streams,
-    /// Number of the access that an instruction of the converted kernel is.
+    /// Number of the access that each instruction of the converted kernel performs; `None` for other instructions.
     numbers: SecondaryMap<Inst, Option<usize>>,
     /// Value of the packed kernel that is the group index, once it has been created.
     group: Option<Value>,

@@ -1,4 +1,4 @@
-//! Comparisons of lanes: the comparison on lanes that gives a truth value.
+//! Lane comparisons: finds the comparison on lanes that computes a truth value.
 
 use halfbyte_ir::{Attr, IntCC, Op, Type, Value};
 
@@ -6,7 +6,7 @@ use super::lane_op::{Extension, Narrow, int_word};
 use super::slice::{Slice, are_zero, ones, source};
 use super::word_of;
 
-/// A truth value, or the opposite of one.
+/// A truth value, or the complement of a truth value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Truth {
     pub of: Value,
@@ -28,7 +28,7 @@ impl Truth {
     }
 }
 
-/// A comparison of lanes.
+/// A comparison on lanes.
 pub(super) struct LaneCompare {
     pub op: Op,
     pub attr: Attr,
@@ -38,7 +38,7 @@ pub(super) struct LaneCompare {
 }
 
 impl LaneCompare {
-    /// Exchanges the operands, with the condition for exchanged operands.
+    /// Swaps the operands, and adapts the condition.
     pub(super) fn exchange(&mut self) {
         self.attr = match self.attr {
             Attr::IntCC(cc) => Attr::IntCC(cc.swapped()),
@@ -97,7 +97,7 @@ impl Narrow<'_> {
                 if bits == self.width || self.both(a, b, Extension::Sign) {
                     return Some(made(cc, 0));
                 }
-                // A comparison with the greatest number below the highest lane tests that lane.
+                // An unsigned comparison with the greatest number below the highest lane tests if that lane is zero.
                 let top = bits - self.width;
                 let tests = match cc {
                     IntCC::GtU | IntCC::LeU => self.number(b) == Some(i128::from(ones(top))),
@@ -109,7 +109,8 @@ impl Narrow<'_> {
                     let args = self.compared(cc, [Slice::Bits { of: a, low: top }, Slice::Known(0)]);
                     return Some(LaneCompare { op: Op::Icmp, attr: Attr::IntCC(cc), ty: int_word(self.width), args });
                 }
-                // Only bits of one lane may differ from zero. The highest lane has the sign.
+                // All bits outside one lane must be zero. Only the highest lane contains the sign bit, so any other
+                // lane is unsigned.
                 let is_lane = |&low: &u32| {
                     let others = ones(bits) & !(ones(self.width) << low);
                     [a, b].iter().all(|&of| are_zero(self.kernel, of, others))
@@ -122,7 +123,7 @@ impl Narrow<'_> {
     }
 }
 
-/// Returns the unsigned condition with the order of a condition.
+/// Replaces a signed condition by the unsigned condition with the same relation.
 fn unsigned(cc: IntCC) -> IntCC {
     match cc {
         IntCC::LtS => IntCC::LtU,

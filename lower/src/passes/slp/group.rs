@@ -20,18 +20,18 @@ pub(super) struct LaneGroup {
 /// Computation of the word of a lane group.
 #[derive(Clone, Debug)]
 pub(super) enum WordSource {
-    /// Packed op that computes what the scalar instructions `insts` compute. `args` are the indices of the lane groups
-    /// of its operands, and `of` is its controlling type.
+    /// Packed op that replaces the scalar instructions `insts`. `args` are the indices of the lane groups of its
+    /// operands, and `of` is its controlling type.
     Op { kind: Kind, of: Type, insts: Lanes<Inst>, args: SmallVec<[usize; 3]> },
     /// Packed load that replaces the scalar loads `insts`.
     Load { insts: Lanes<Inst> },
     /// Existing value that has the bits of the word.
     Whole(Value),
-    /// Part `number` of a wider value.
+    /// 32-bit part of a wider value.
     Part(Register),
     /// Constant word.
     Const(u64),
-    /// Shuffle of one or two registers; a constant word stands for a missing one.
+    /// Shuffle of two registers, of one register and a constant word, or of one register.
     Shuffle { registers: SmallVec<[Register; 2]>, constant: Option<u64>, map: Lanes<u8> },
     /// Splat of one scalar value.
     Splat,
@@ -67,8 +67,8 @@ impl Search<'_> {
         Some(self.groups.len() - 1)
     }
 
-    /// Returns how the mask of a packed op is computed. If all lanes have the same condition, the mask is that condition,
-    /// otherwise a packed comparison.
+    /// Returns the computation of the mask of a packed op. If all lanes have the same condition, the mask is that
+    /// condition. Otherwise, the mask is the result of a packed comparison.
     fn mask(&mut self, kernel: &Kernel, lanes: &[Slice]) -> Option<WordSource> {
         let truths: Option<Lanes<Truth>> = lanes.iter().map(|&lane| Truth::of_lane(lane)).collect();
         let truths = truths?;
@@ -233,7 +233,7 @@ impl Search<'_> {
         }
     }
 
-    /// Exchanges operands of commutative ops, so that operands with the same number have the same origin.
+    /// Swaps operands of commutative ops, so that the operands at the same position have the same origin.
     fn align(&self, kernel: &Kernel, width: u32, ops: &mut [LaneOp]) {
         let Some((one, others)) = ops.split_first_mut() else { return };
         let is_commutative = match one.kind {
@@ -309,7 +309,8 @@ impl Search<'_> {
         fits.then_some(WordSource::Shuffle { registers, constant, map })
     }
 
-    /// Returns `true` if a register exists after the rewriting and does not depend on the word that is searched.
+    /// Returns `true` if the word may use a register: the register is no mask, is not removed by another word, and is
+    /// not the root of the search.
     fn is_usable(&self, kernel: &Kernel, register: Register) -> bool {
         let ty = kernel.ty(register.of);
         Some(register.of) != self.root && !ty.is_mask() && !self.gone.contains(register.of)
@@ -324,7 +325,7 @@ fn constant(ends: &[Slice], width: u32) -> Option<u64> {
     })
 }
 
-/// Returns the origin of a slice that is not moved.
+/// Returns the origin of a slice that no move defines.
 fn origin(kernel: &Kernel, slice: Slice) -> Origin {
     let Slice::Bits { of, low } = slice else { return Origin::Constant };
     let def = kernel.def_inst(of).map(|inst| (&kernel.insts[inst], kernel.args(inst)));
@@ -346,14 +347,14 @@ fn is_one(truths: &[Truth]) -> bool {
 pub(super) const FIRST_LANE: Attr = Attr::Lane(0);
 
 impl LaneGroup {
-    /// Returns the slices that are the lanes, before all moves.
+    /// Returns the slices from which moves have copied the lanes.
     pub(super) fn ends(&self, kernel: &Kernel) -> Lanes<Slice> {
         let width = if self.ty.is_mask() { 1 } else { self.ty.elem().bits() };
         self.lanes.iter().map(|&lane| source(kernel, lane, width)).collect()
     }
 }
 
-/// Returns the word whose lanes have the type of all slices, if they are whole halves of one format.
+/// Returns the packed half-precision type for slices that are whole values of one half-precision type.
 fn halves_of(kernel: &Kernel, ends: &[Slice]) -> Option<Type> {
     let half = |end: &Slice| match *end {
         Slice::Bits { of, low: 0 } => super::word_of(kernel.ty(of)).filter(|ty| ty.is_half()),

@@ -1,7 +1,7 @@
-//! Narrow ops: the op on a lane that gives the bits of a slice.
+//! NarrowOpFinder ops: finds the op on lanes that computes the bits of a slice.
 //!
 //! Compilers compute bytes and half-words in registers of 16 or 32 bits. The low bits of a wide sum are the narrow sum.
-//! Other ops agree with a narrow op if the wide operands are extensions of narrow ones.
+//! Other wide ops give the same bits as a narrow op if their operands are extensions of narrow operands.
 
 use halfbyte_ir::op::{ArgType, ResultType};
 use halfbyte_ir::{Attr, AttrKind, Inst, IntCC, Kernel, Op, Type, Value};
@@ -39,14 +39,14 @@ pub(super) enum Extension {
     Sign,
 }
 
-/// The wide ops that define slices of a kernel.
+/// Analysis that finds the narrow ops of the slices of `width` bits of a kernel.
 #[derive(Clone, Copy)]
 pub(super) struct Narrow<'k> {
     pub kernel: &'k Kernel,
     pub width: u32,
 }
 
-/// Returns the word with integer lanes of `width` bits.
+/// Returns the type of a word with integer lanes of `width` bits.
 pub(super) fn int_word(width: u32) -> Type {
     if width == 8 { Type::I8X4 } else { Type::I16X2 }
 }
@@ -56,7 +56,8 @@ impl<'k> Narrow<'k> {
         Narrow { kernel, width }
     }
 
-    /// Returns the op on lanes that computes a slice, if its definition is no move.
+    /// Returns the op on lanes that computes a slice, if there is one. The caller has already looked through moves of
+    /// bits.
     pub(super) fn lane_op(self, slice: Slice) -> Option<LaneOp> {
         let Slice::Bits { of, low } = slice else { return None };
         let (kernel, inst) = (self.kernel, self.kernel.def_inst(of)?);
@@ -76,7 +77,8 @@ impl<'k> Narrow<'k> {
         ty.is_int().then(|| self.wide(inst, of, low)).flatten().or_else(|| self.expanded(inst))
     }
 
-    /// Returns the selection whose lane a scalar with equal bits is.
+    /// Matches the expansion of a truth value to a scalar whose bits are all equal. Returns a select between all ones
+    /// and zero.
     fn expanded(self, inst: Inst) -> Option<LaneOp> {
         let op = self.kernel.insts[inst].op;
         let &[condition] = self.kernel.args(inst) else {
@@ -122,7 +124,8 @@ impl<'k> Narrow<'k> {
         choice.or_else(|| Some(selected(condition, args, ty)))
     }
 
-    /// Returns the minimum, maximum or absolute difference of the slices that the condition of a selection compares.
+    /// Matches a select that computes the minimum, maximum or absolute difference of the slices that its condition
+    /// compares.
     fn choice(self, condition: Value, [a, b]: [Slice; 2]) -> Option<LaneOp> {
         let truth = Truth { of: condition, is_opposite: false };
         let LaneCompare { op: Op::Icmp, attr: Attr::IntCC(cc), args, .. } = self.compare(truth)? else {
@@ -136,7 +139,7 @@ impl<'k> Narrow<'k> {
             _ => return None,
         };
         let [x, y] = args.map(|arg| source(self.kernel, arg, self.width));
-        // The condition holds where `x` is the greater slice.
+        // Orders the slices such that `x` is the greater one if the condition is true.
         let (x, y) = if is_greater { (x, y) } else { (y, x) };
         let by_sign = |signed: Op, unsigned: Op| if is_signed { signed } else { unsigned };
         if (a, b) == (x, y) {
@@ -177,7 +180,7 @@ impl<'k> Narrow<'k> {
             (Op::Or | Op::Xor, &[a, b]) => Some(self.made(op, [at(a), at(b)])),
             (Op::Not, &[a]) => Some(self.made(op, [at(a)])),
             (Op::Select, _) => self.selection(inst, low, int_word(width)),
-            // No carry comes from the bits below if they are zero in one operand.
+            // The bits below `low` produce no carry if these bits of one operand are zero.
             (Op::Add, &[a, b]) => self
                 .half_at(a, b, low)
                 .or_else(|| (has_no_bits_below(a) || has_no_bits_below(b)).then(|| self.made(op, [at(a), at(b)]))),
@@ -191,14 +194,14 @@ impl<'k> Narrow<'k> {
                     };
                     return Some(self.made(op, [at(a), at(b)]));
                 }
-                // Sign extensions have the unsigned order of the narrow numbers.
+                // Sign extension preserves the unsigned order, too.
                 let is_same = low == 0 && self.both(a, b, Extension::Sign)
                     || low > 0 && is_top && has_no_bits_below(a) && has_no_bits_below(b);
                 is_same.then(|| self.made(op, [at(a), at(b)]))
             }
             (Op::Mul, &[a, b]) if low == 0 => Some(self.made(op, [at(a), at(b)])),
             (Op::Shl, &[a, count]) if low == 0 => self.shift(op, a, count, of),
-            // The bits above the lowest one, shifted to their place.
+            // If a sum is shifted left by `low - 1`, the bits from `low` on are half of the sum.
             (Op::Shl, &[a, count]) => {
                 let is_half = shift_count(kernel, count, of).is_some_and(|count| count + 1 == low);
                 is_half.then(|| self.halved(a)).flatten()
@@ -218,7 +221,8 @@ impl<'k> Narrow<'k> {
         }
     }
 
-    /// Returns the selection that the bits of a constant and of a truth in all bits are.
+    /// Matches the bitwise AND of a constant and an expanded truth value. Returns a select between the constant and
+    /// zero.
     fn masked(self, truth: Slice, bits: Slice) -> Option<LaneOp> {
         let Slice::Bits { of, .. } = source(self.kernel, truth, self.width) else {
             return None;
@@ -266,7 +270,8 @@ impl<'k> Narrow<'k> {
     }
 }
 
-/// Returns the selection between two slices. If only one of them is zero, it is the second one.
+/// Returns the select between two slices. If only the first slice is zero, swaps the slices and complements the
+/// condition.
 fn selected(of: Value, [a, b]: [Slice; 2], ty: Type) -> LaneOp {
     let is_opposite = a == Slice::Known(0) && b != a;
     let args = if is_opposite { smallvec![b, a] } else { smallvec![a, b] };

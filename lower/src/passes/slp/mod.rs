@@ -1,14 +1,14 @@
 //! Superword-level parallelism: packs scalars into the lanes of a word.
 //!
-//! Loading, computing and storing two adjacent halves takes two instructions for each step. As the two lanes of an
-//! `f16x2`, they take one instruction. The same applies to pairs of `i16` and to four `i8`.
+//! Loading, computing and storing two adjacent halves takes two instructions for each step. If the halves are the two
+//! lanes of an `f16x2`, each step takes one instruction. The same applies to pairs of `i16` and to four `i8`.
 //!
 //! A search begins at stores to neighbouring elements, if no other access lies between them and the first address is a
 //! multiple of the word's size. Another search begins at an instruction that assembles a word of bytes or half-words: a
 //! `concat`, a `shuffle`, or an `or` of shifted parts. A third one begins at a sum whose terms are lanes ([`sum`]).
 //!
 //! The search follows the operands through ops that are the same in every lane, including selects by one comparison for
-//! each lane. It looks through moves of bits ([`slice`]), and takes wide ops for the narrow ops that give the same low
+//! each lane. It looks through moves of bits ([`slice`]), and replaces wide ops by narrow ops that compute the same low
 //! bits ([`lane_op`]).
 //!
 //! The search ends at loads of neighbouring elements, at whole registers, and at lanes of at most two registers, which
@@ -172,7 +172,7 @@ struct Search<'l> {
     groups: Vec<LaneGroup>,
     /// Lanes that are not packed, because their loads have other uses.
     kept: Vec<Lanes<Slice>>,
-    /// Value that the words must not depend on, because they compute it.
+    /// Result of the instruction that the words replace. The words must not depend on this value.
     root: Option<Value>,
     /// Results of the instructions that packed words of the block have replaced.
     gone: EntitySet<Value>,
@@ -229,7 +229,8 @@ impl<'l> Search<'l> {
             next += word.as_ref().map_or(1, |_| ty.map_or(1, Type::lanes));
             words.extend(word);
         }
-        // An instruction that uses a part of a word assembles more of it, so the last one is tried first.
+        // An instruction that uses an incomplete word may assemble more lanes of this word, so later instructions are
+        // tried first.
         let stored = words.len();
         for at in (0..self.insts.len()).rev() {
             let Some(&inst) = self.insts.get(at) else { break };
@@ -237,12 +238,12 @@ impl<'l> Search<'l> {
             let is_sum = kernel.insts[inst].op == Op::Add && kernel.insts[inst].ty == Type::I32;
             words.extend(joined.or_else(|| if is_sum { self.summed(kernel, inst) } else { None }));
         }
-        // The new instructions get the order of the block.
+        // Restores the order of the block.
         words.get_mut(stored..).unwrap_or_default().reverse();
         words
     }
 
-    /// Returns the word that one store can store in place of `stores`, if they access neighbouring elements.
+    /// Returns the word of one store that replaces `stores`, if `stores` access neighbouring elements.
     fn stored(&mut self, kernel: &Kernel, ty: Type, stores: Lanes<Inst>) -> Option<Word> {
         if !self.are_neighbours(kernel, ty, &stores) {
             return None;
@@ -332,8 +333,8 @@ impl<'l> Search<'l> {
     }
 }
 
-/// Returns `true` if the word of a group has the type of the root, and is an existing value, a load, or the
-/// concatenation that the root is. The root then cannot be a conversion of the word.
+/// Returns `true` if the root would become a bitcast of the word to the type that the word already has. The word is
+/// then an existing value, a load, or the same `concat` as the root.
 fn is_copy(kernel: &Kernel, begin: &Root, top: &LaneGroup) -> bool {
     let Root::Joined(inst) = *begin else { return false };
     let ty = match &top.how {

@@ -22,7 +22,7 @@ impl<'k> Narrow<'k> {
         (ty.is_int() && ty.is_scalar()).then(|| i128::from(signed_lane(ty.elem(), lane)))
     }
 
-    /// Returns the operands of a difference. A sum with a negative number is one, too.
+    /// Returns the operands of a difference. A negation and a sum with a negative constant are differences, too.
     fn difference(self, value: Value) -> Option<[Operand; 2]> {
         match self.def(value)? {
             (Op::Sub, &[a, b]) => Some([Operand::Value(a), Operand::Value(b)]),
@@ -42,7 +42,7 @@ impl<'k> Narrow<'k> {
         }
     }
 
-    /// Returns the numbers that a lane can hold.
+    /// Returns the range of numbers that a lane can hold.
     fn lanes(self, extension: Extension) -> Range {
         match extension {
             Extension::Zero => 0..=i128::from(ones(self.width)),
@@ -61,7 +61,7 @@ impl<'k> Narrow<'k> {
         self.made(op, args.map(|arg| self.slice(arg)))
     }
 
-    /// Returns the absolute difference of narrow operands that a wide value is.
+    /// Matches a wide value that is the absolute difference of narrow operands.
     pub(super) fn distance(self, of: Value) -> Option<LaneOp> {
         let args = self.distance_operands(of)?;
         let fit = |extension: Extension| args.iter().all(|&arg| self.extends(arg, extension));
@@ -72,12 +72,12 @@ impl<'k> Narrow<'k> {
     }
 
     fn distance_operands(self, of: Value) -> Option<[Operand; 2]> {
-        // As narrow as a lane, the operands have no extension, and their difference may wrap.
+        // Operands as narrow as a lane are not extended, so their difference may wrap.
         let is_wide = |value: Value| self.kernel.ty(value).bits() > self.width;
         match self.def(of)? {
             (Op::AbsDiffS | Op::AbsDiffU, _) if !is_wide(of) => None,
             (Op::AbsDiffS, &[a, b]) => Some([Operand::Value(a), Operand::Value(b)]),
-            // The operands of an unsigned difference must be positive as signed numbers.
+            // The operands of an unsigned difference must be zero extensions.
             (Op::AbsDiffU, &[a, b]) => {
                 self.both(a, b, Extension::Zero).then_some([Operand::Value(a), Operand::Value(b)])
             }
@@ -85,7 +85,8 @@ impl<'k> Narrow<'k> {
         }
     }
 
-    /// Returns the value whose absolute value is `of`, also if `of` is computed by the sign of the value.
+    /// Returns the value `x` whose absolute value is `of`. Also matches `(x + m) ^ m` and `(x ^ m) - m`, where all bits
+    /// of `m` are the sign of `x`.
     fn absolute(self, of: Value) -> Option<Value> {
         let low = |value: Value| match source(self.kernel, Slice::lowest(value), self.width) {
             Slice::Bits { of, low: 0 } => Some(of),
@@ -107,13 +108,14 @@ impl<'k> Narrow<'k> {
         }
     }
 
-    /// Returns the absolute value of a narrow operand that a wide value is.
+    /// Matches a wide value that is the absolute value of a narrow operand.
     pub(super) fn magnitude(self, of: Value) -> Option<LaneOp> {
         let value = self.absolute(of).filter(|&value| self.kernel.ty(value).bits() > self.width)?;
         fits_s(self.kernel, value, self.width).then(|| self.made(Op::Abs, [Slice::lowest(value)]))
     }
 
-    /// Returns the op that saturates a narrow operand to the other signedness, or a difference of narrow operands.
+    /// Matches a saturating narrowing of a difference of narrow operands, or of a narrow operand with the other
+    /// signedness.
     pub(super) fn narrowed(self, inst: Inst) -> Option<LaneOp> {
         let &[wide] = self.kernel.args(inst) else { return None };
         if self.kernel.insts[inst].op == Op::NarrowSatS
@@ -134,7 +136,7 @@ impl<'k> Narrow<'k> {
         }
     }
 
-    /// Returns the saturating sum or difference whose clamped exact result a wide value is.
+    /// Matches a wide sum or difference that is clamped to the range of a lane. Returns the saturating narrow op.
     pub(super) fn saturated(self, of: Value) -> Option<LaneOp> {
         let clamped = |extension: Extension| {
             let inner = idioms::clamped(self.kernel, &mut KnownValues::default(), of, &self.lanes(extension))?;
@@ -157,7 +159,7 @@ impl<'k> Narrow<'k> {
         clamped(Extension::Zero).or_else(|| clamped(Extension::Sign))
     }
 
-    /// Returns the average of narrow operands that a wide value is.
+    /// Matches a wide value that is the average of narrow operands.
     pub(super) fn average(self, of: Value) -> Option<LaneOp> {
         if let Some((a, b)) = idioms::half_up(self.kernel, of)
             && self.both(a, b, Extension::Zero)
@@ -170,7 +172,7 @@ impl<'k> Narrow<'k> {
         (self.number(count) == Some(1)).then(|| self.halved(sum)).flatten()
     }
 
-    /// Returns the average of narrow operands whose sum, without its lowest bit, a wide value is.
+    /// Matches a wide sum of narrow operands whose lowest bit the caller drops. Returns the average of the operands.
     pub(super) fn halved(self, sum: Value) -> Option<LaneOp> {
         let (Op::Add, &[a, b]) = self.def(sum)? else {
             return None;
@@ -200,7 +202,8 @@ impl<'k> Narrow<'k> {
         rounded(a, b).or_else(|| rounded(b, a))
     }
 
-    /// Returns the rounded average that is the sum of two narrow operands, shifted to the bit below `low`, plus that bit.
+    /// Matches `(a + b << low - 1) + (1 << low - 1)`. Returns the average of `a` and `b`, rounded up, which is in the
+    /// bits from `low` on.
     pub(super) fn half_at(self, shifted: Value, unit: Value, low: u32) -> Option<LaneOp> {
         let (Op::Shl, &[sum, count]) = self.def(shifted)? else {
             return None;
@@ -213,7 +216,7 @@ impl<'k> Narrow<'k> {
         is_average.then(|| self.made(Op::AvgU, [Slice::lowest(a), Slice::lowest(b)]))
     }
 
-    /// Returns `true` if a value is 1 where another one is not negative, and 0 elsewhere.
+    /// Returns `true` if `unit` is 1 for a non-negative `of`, and 0 for a negative one.
     fn is_unit_of_sign(self, unit: Value, of: Value) -> bool {
         let sign = i128::from(self.kernel.ty(of).bits()) - 1;
         let is_sign = |value: Value, of: Value| match self.def(value) {

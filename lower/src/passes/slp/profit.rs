@@ -1,4 +1,5 @@
-//! Profit of packing a word: the scalar instructions that are no longer needed, less the packed ones.
+//! Profit of packing a word: the number of scalar instructions that are no longer needed, minus the number of packed
+//! instructions.
 
 use cranelift_entity::EntitySet;
 use halfbyte_ir::{Inst, Kernel, Op, Type, Value};
@@ -13,9 +14,9 @@ use crate::passes::accesses::address;
 /// Effect of packing a word on the instructions of the kernel.
 #[derive(Default)]
 pub(super) struct Effect {
-    /// Changes of the numbers of uses.
+    /// Change of the number of uses of each value.
     uses: FxHashMap<Value, i32>,
-    /// Instructions without a use.
+    /// Instructions that become unused.
     pub removed: Vec<Inst>,
     /// Number of machine instructions that are saved.
     pub saved: i32,
@@ -88,7 +89,7 @@ impl Search<'_> {
         }
     }
 
-    /// Records an effect in the numbers of uses.
+    /// Applies an effect to the numbers of uses, and records the removed results.
     pub(super) fn commit(&mut self, kernel: &Kernel, removed: &[Inst], effect: &Effect) {
         for (&value, &change) in &effect.uses {
             self.uses[value] = self.uses[value].saturating_add_signed(change);
@@ -100,7 +101,7 @@ impl Search<'_> {
         }
     }
 
-    /// Returns the number of machine instructions that compute a scalar instruction.
+    /// Returns the number of machine instructions for a scalar instruction.
     fn weight(&self, kernel: &Kernel, inst: Inst) -> i32 {
         let data = &kernel.insts[inst];
         let args = kernel.args(inst);
@@ -133,7 +134,7 @@ impl Search<'_> {
                 _ => 1,
             },
             WordSource::Load { .. } | WordSource::Shuffle { .. } => 1,
-            // Two conversions of halves become one.
+            // Two scalar conversions to halves become one packed conversion.
             WordSource::Concat
                 if group.ty.is_half() && group.ends(kernel).iter().all(|&end| is_converted(kernel, end)) =>
             {

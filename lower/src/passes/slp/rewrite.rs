@@ -12,7 +12,7 @@ use super::{Lanes, Root, Search, Word};
 use crate::passes::accesses::{address, record_parts};
 use crate::trace::{ChangeKind, Report, Trace};
 
-/// The change that the trace tells.
+/// The change that the trace records.
 const PACKED: ChangeKind = ChangeKind::Told("packed with neighbouring scalars into a word");
 
 /// New instructions of a block, each with the index of the instruction before which it is inserted.
@@ -238,7 +238,7 @@ impl Search<'_> {
         })
     }
 
-    /// Returns the last op of a sum of lanes and of further terms.
+    /// Creates the ops of a sum of lanes and of further terms, except the last op. Returns the last op.
     fn sum(
         &self,
         kernel: &mut Kernel,
@@ -259,7 +259,7 @@ impl Search<'_> {
             });
         }
         for sum in separate.chain(sums.iter().filter(|sum| sum.accumulates())) {
-            // The op before this one is not the last.
+            // The previous op is not the last one, so it is created now.
             if let Some(form) = last.take() {
                 total = Some(made.value(kernel, place, form, span)?);
             }
@@ -294,7 +294,7 @@ impl Search<'_> {
         last
     }
 
-    /// Returns the form of a packed op.
+    /// Returns the packed op for words that are its operands. Creates the further instructions that this op needs.
     #[expect(clippy::too_many_arguments, reason = "the arguments are those of an instruction and its place")]
     fn packed(
         &self,
@@ -327,7 +327,8 @@ impl Search<'_> {
         match kind {
             Kind::Op(op, attr) => Some(Form { op, ty: of, attr, args: words, result }),
             Kind::FloorAverage => {
-                // The bits that both operands have, and half of the bits that one of them has.
+                // The average is `(a & b) + ((a ^ b) >> 1)`. The mask clears the bits that the shift would move into
+                // the next lane.
                 let word: SmallVec<[Value; 2]> =
                     args.iter().map(|&arg| self.typed(kernel, arg, Type::I32, made, span)).collect();
                 let &[a, b] = &word[..] else { return None };
@@ -347,7 +348,7 @@ impl Search<'_> {
         }
     }
 
-    /// Returns a word with the type `ty`.
+    /// Casts a word to the type `ty`.
     fn typed(&self, kernel: &mut Kernel, word: Placed, ty: Type, made: &mut Made, span: Span) -> Value {
         if kernel.ty(word.value) == ty {
             return word.value;
@@ -356,7 +357,7 @@ impl Search<'_> {
         cast.unwrap_or(word.value)
     }
 
-    /// Returns a register as a word.
+    /// Returns a register as a word of the type `ty`.
     fn register(
         &self,
         kernel: &mut Kernel,
@@ -408,7 +409,7 @@ impl Search<'_> {
     }
 }
 
-/// The computation of the word of a group.
+/// Result of `Search::form`: an existing value, a created load, or an instruction to create.
 enum Ready {
     Value(Value),
     Load(Inst),

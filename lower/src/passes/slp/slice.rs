@@ -28,8 +28,8 @@ impl Slice {
     }
 }
 
-/// Returns a slice of `width` bits and all slices with the same bits that moves lead to, in the order of the moves. The
-/// last one is not moved.
+/// Returns a slice of `width` bits, followed by the slices from which moves have copied its bits, nearest first.
+/// Returns at most [`MAX_MOVES`] slices.
 pub(super) fn chain(kernel: &Kernel, slice: Slice, width: u32) -> SmallVec<[Slice; 8]> {
     let mut chain = SmallVec::from_slice(&[slice]);
     let mut last = slice;
@@ -40,7 +40,8 @@ pub(super) fn chain(kernel: &Kernel, slice: Slice, width: u32) -> SmallVec<[Slic
     chain
 }
 
-/// Returns the slice that moves lead to from a slice of `width` bits.
+/// Returns the slice from which moves have copied the bits of a slice of `width` bits. Without moves, this is the slice
+/// itself.
 pub(super) fn source(kernel: &Kernel, mut slice: Slice, width: u32) -> Slice {
     for _ in 0..MAX_MOVES {
         match moved(kernel, slice, width) {
@@ -51,7 +52,7 @@ pub(super) fn source(kernel: &Kernel, mut slice: Slice, width: u32) -> Slice {
     slice
 }
 
-/// Returns the slice before the move that defines a slice; `None` if no move defines it.
+/// Returns the slice from which a move has copied the bits of a slice; `None` if no move defines the slice.
 fn moved(kernel: &Kernel, slice: Slice, width: u32) -> Option<Slice> {
     let Slice::Bits { of, low } = slice else { return None };
     let inst = kernel.def_inst(of)?;
@@ -182,7 +183,7 @@ pub(super) fn are_zero(kernel: &Kernel, value: Value, mask: u64) -> bool {
     known_zeros(kernel, value) & mask == mask
 }
 
-/// Returns the bits of a value that are certainly zero; none for a value of more than 64 bits.
+/// Returns a mask of the bits of a value that are known to be zero. The mask is empty for a value of more than 64 bits.
 fn known_zeros(kernel: &Kernel, value: Value) -> u64 {
     let ty = kernel.ty(value);
     if ty.bits() > 64 || ty.is_mask() {

@@ -19,18 +19,18 @@ const DEPTH: u32 = 4;
 pub(super) struct LaneSum {
     pub op: Op,
     pub ty: Type,
-    /// Indices of the lane groups. The second one is that of the first if the op has one operand.
+    /// Indices of the lane groups of the operands. Both are equal if the op has one operand.
     pub args: [usize; 2],
 }
 
 impl LaneSum {
-    /// Returns `true` if the op adds its sum to a further operand.
+    /// Returns `true` if the op has an accumulator operand.
     pub(super) fn accumulates(self) -> bool {
         !matches!(self.op, Op::ReduceAddU | Op::ReduceAddS)
     }
 }
 
-/// A term of a sum: a function of the lanes of two words.
+/// Kind of a term: a function of corresponding lanes of two words, or one lane.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum TermKind {
     Product,
@@ -39,7 +39,7 @@ enum TermKind {
     Lane,
 }
 
-/// Word and lane from which a term comes. Terms of one word have equal places but for the lane.
+/// Word and lane from which a term comes. Terms from the same word differ only in `lane`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Home {
     of: Value,
@@ -52,9 +52,9 @@ struct Home {
 struct Term {
     value: Value,
     kind: TermKind,
-    /// Slices of the operands; equal if there is one.
+    /// Slices of the operands. Both are equal if the term has one operand.
     args: [Slice; 2],
-    /// Values of the operands; the term itself for a lane.
+    /// Factors of a product. For any other term, both are the value of the term.
     values: [Value; 2],
     home: Home,
 }
@@ -145,7 +145,7 @@ impl Search<'_> {
         }
     }
 
-    /// Returns the sum of terms that are the lanes of one word, in order.
+    /// Returns the op that adds up the terms, if the terms are the lanes of one word in order.
     fn lane_sum(&mut self, kernel: &Kernel, terms: &[Term], width: u32) -> Option<LaneSum> {
         let &first = terms.first()?;
         let is_next = |(lane, term): (u32, &Term)| term.kind == first.kind && term.home == Home { lane, ..first.home };
@@ -196,7 +196,7 @@ fn term(kernel: &Kernel, value: Value, width: u32) -> Option<Term> {
     let narrow = Narrow::new(kernel, width);
     let inst = kernel.def_inst(value)?;
     let whole = source(kernel, Slice::lowest(value), width);
-    // Targets multiply pairs of half-words one by one.
+    // Products of half-words are excluded, because targets multiply pairs of half-words one by one.
     if let (Op::Mul, &[a, b], 8) = (kernel.insts[inst].op, kernel.args(inst), width) {
         let home_of = |value: Value| home(kernel, Slice::lowest(value), width, DEPTH);
         // The operands have the same order in all terms.

@@ -397,8 +397,8 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         (base == before).then_some(Products { function, rows: [x, y], loads, scale })
     }
 
-    /// Emits a call of the dot product function for the iterations of a loop, taken if there are
-    /// enough iterations. Returns the number of iterations that are left.
+    /// Emits a call of the dot product function, which replaces iterations of a loop. At run time, the call is skipped
+    /// if there are too few iterations. Returns the number of iterations that are left.
     fn add_products(&mut self, times: Value, first: u32, found: &Loop, products: &Products<'_>) -> Value {
         let [many, after] = [(); 2].map(|()| self.e.b.create_block());
         let left = self.e.b.append_block_param(after, I64);
@@ -644,8 +644,8 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         self.e.b.ins().icmp_imm_u(IntCC::Equal, now, depth)
     }
 
-    /// Returns the address of a return address minus the field offset [`at::CALLS`]. The call depth
-    /// is masked, so that no depth leads to an access outside the machine state.
+    /// Returns the base address for an access to the return address at a call depth. The access adds the field offset
+    /// [`at::CALLS`]. The depth is masked, so that no depth leads to an access outside the machine state.
     fn call_place(&mut self, depth: Value) -> Value {
         let depth = self.e.b.ins().band_imm_u(depth, MAX_CALLS as i64 - 1);
         let depth = self.e.b.ins().uextend(I64, depth);

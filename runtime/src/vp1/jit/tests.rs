@@ -76,7 +76,7 @@ impl Random {
         Inst::random(opcode, &mut || self.next()).word()
     }
 
-    /// Returns the word of a branch to a nearby line, or of another instruction of the branch unit.
+    /// Returns the instruction word of a branch to a nearby line, or of another instruction of the branch unit.
     fn branch(&mut self, lines: u32) -> u32 {
         use Opcode::*;
         let jumps = [BRA, BRA_LOOP, BRA_NOT, BRA_LOOP_NOT, CALL, CALL_LOOP, CALL_NOT, CALL_LOOP_NOT];
@@ -94,7 +94,7 @@ impl Random {
         }
     }
 
-    /// Returns the word of an access to a word, a row or a column, through an address register that
+    /// Returns the instruction word of an access to a 32-bit word, a row or a column, through an address register that
     /// loops advance. The access itself does not advance the register.
     fn staying_access(&mut self) -> u32 {
         use Opcode::*;

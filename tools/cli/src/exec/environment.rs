@@ -53,8 +53,8 @@ const DEFAULT_PATH: &str = "/usr/bin:/bin";
 /// An environment variable.
 type Variable = (&'static str, OsString);
 
-/// Returns the folder of the driver library: the given folder, that of the variable, or the first folder near this
-/// program that has the library.
+/// Returns the folder of the driver library: the given folder, the folder in the environment variable, or the first
+/// folder near this program that contains the library.
 pub(super) fn driver_folder(given: Option<&Path>) -> Result<PathBuf, Failure> {
     if let Some(folder) = given {
         let missing = || Failure::Call(format!("--library {}: the folder has no {LIBRARY}", folder.display()));
@@ -138,7 +138,7 @@ fn variable(name: &str) -> Option<OsString> {
     env::var_os(name)
 }
 
-/// Returns the folders of wheels with a name, such as `lib`.
+/// Returns the subfolders of wheels that have the given name, such as `lib`.
 fn folders_of(wheels: &[PathBuf], name: &str) -> impl Iterator<Item = PathBuf> {
     wheels.iter().map(move |wheel| wheel.join(name)).filter(|folder| folder.is_dir())
 }
@@ -148,7 +148,7 @@ fn joined(variable: &str, folders: impl Iterator<Item = PathBuf>) -> Result<OsSt
     env::join_paths(folders).map_err(|error| Failure::Call(format!("{variable}: {error}")))
 }
 
-/// Returns the variables by which a program finds the stand-ins for tools that make machine code of a GPU, such as
+/// Returns the variables by which a program finds the stand-ins for tools that generate GPU machine code, such as
 /// `nvcc` and `ptxas`. `inherited` returns a variable of this process.
 fn tools(
     driver: &Path,
@@ -161,7 +161,7 @@ fn tools(
         return Ok(Vec::new());
     }
     let path = inherited(PATH).unwrap_or_else(|| DEFAULT_PATH.into());
-    // The stand-in for nvcc runs the next nvcc, which may be that of a wheel.
+    // The stand-in for nvcc runs the next nvcc in the search path, which may belong to a wheel.
     let folders = once(folder.clone()).chain(env::split_paths(&path)).chain(folders_of(wheels, "bin"));
     let mut variables = vec![(PATH, joined(PATH, folders)?)];
     // Triton does not search for its assembler in PATH.

@@ -55,7 +55,7 @@ fn interpreter_of(script: &Path) -> Option<OsString> {
         return None;
     }
     let mut line = String::new();
-    // Reading fails for programs that are no text.
+    // Reading fails for programs that are not text files.
     BufReader::new(File::open(script).ok()?).take(MAX_LINE).read_line(&mut line).ok()?;
     let mut words = line.strip_prefix("#!")?.split_whitespace();
     words.find(|word| is_python(Path::new(word))).map(OsString::from)

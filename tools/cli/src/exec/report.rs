@@ -61,7 +61,7 @@ fn once() -> u64 {
 }
 
 impl Report {
-    /// Reads the reports in a folder, and merges them. A file that is no report is ignored with a warning, because a
+    /// Reads the reports in a folder, and merges them. A file that is not a report is ignored with a warning, because a
     /// process may have been killed while it wrote the file.
     pub(super) fn read(folder: &Path) -> Report {
         let entries = read_dir(folder).into_iter().flatten().flatten();

@@ -94,7 +94,7 @@ pub(super) fn slots(out: &mut Html, chart: &Slots) {
         let each = if block.pipelined { " per iteration" } else { "" };
         out.raw(format_args!("<tr><th>b{}<td>{}{each}<td>{}", block.block, block.bundles, block.bound));
         for words in block.words {
-            // The number of instructions that determines the lower bound of the block is marked.
+            // The instruction count that determines the lower bound of the block is marked.
             let mark = if words == block.bound { " class=\"most\"" } else { "" };
             out.raw(format_args!("<td{mark}>{words}"));
         }

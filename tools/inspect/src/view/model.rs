@@ -104,7 +104,7 @@ pub struct Entry {
 
 /// A token of a line on the page.
 pub enum Token {
-    /// Text that is no comment, op or name.
+    /// Text that is not a comment, an op or a name.
     Plain(String),
     /// A comment of the source.
     Comment(String),

@@ -157,7 +157,7 @@ impl<M: WithOperands> InstPrinter<'_, M> {
         operands.iter().for_each(|operand| M::set(&mut plain, operand.place, 0));
         let text = plain.to_string();
         let text: Vec<&str> = parts(without_end(&text)).collect();
-        // For each part of the assembly text, the operands at its position.
+        // The operands at the position of each part of the assembly text.
         let mut standing: Vec<Vec<&Operand<M>>> = vec![Vec::new(); text.len()];
         let mut others: Vec<&Operand<M>> = Vec::new();
         for operand in operands {

@@ -21,7 +21,7 @@ const PART: &str = "engine";
 /// Number of items in one call of an operation, each with one 32-bit word per operand.
 const ROW: usize = 64;
 
-/// Number of random cases for each mode in a full run. Cases in which one operand takes every half come in addition.
+/// Number of random cases for each mode in a full run. The cases in which one operand takes every half are additional.
 const CASES: usize = 2_000_000;
 
 /// Returns the subjects that check the operations on rows of items.

@@ -1,5 +1,5 @@
-//! Proof by running. Both sides of every rule are executed and compared, and the half arithmetic of the instructions
-//! and of the native engine is compared with rustc_apfloat.
+//! Tests of rules and instructions by execution. Both sides of every rule are executed and compared. The half
+//! arithmetic of the instructions and of the native engine is compared with rustc_apfloat.
 //!
 //! The work is a list of [`Subject`]s. Each subject is divided into pieces, which can run in any order, on any thread
 //! and in any shard. The cases of a piece depend only on the seed, the subject's name and the piece's number.

@@ -35,7 +35,7 @@ const FULL: u32 = 2_000_000;
 /// Minimum number of cases for a witness kernel.
 const MIN_WITNESS_CASES: u32 = 256;
 
-/// Maximum number of cases in one launch. The data of so many cases fit the processor's caches.
+/// Maximum number of cases in one launch. The data of this number of cases fit in the processor's caches.
 const LAUNCH: u32 = 1 << 16;
 
 /// Maximum number of items whose data a run line contains.
@@ -205,7 +205,7 @@ fn prove(
         }
         last = launches;
     }
-    // A rule that was not applied is reported last, because a difference in the results says more.
+    // A rule that was not applied is reported last, because a difference in the results is more informative.
     if is_taken { Ok(run) } else { Err(wrong("the rule is not applied to its witness kernel".to_owned())) }
 }
 

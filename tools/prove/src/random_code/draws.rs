@@ -16,7 +16,7 @@ enum From<'a> {
 }
 
 impl Draws<'static> {
-    /// Creates the random choices for the program with a number, from a seed.
+    /// Creates the random choices for program `number`, from a seed.
     pub fn of_seed(seed: u64, number: u64) -> Draws<'static> {
         let mut of_seed = Random(seed);
         let mut of_number = Random(of_seed.bits() ^ number);

@@ -96,7 +96,7 @@ pub(super) fn draw(draws: &mut Draws<'_>) -> Option<Case> {
     let is_free = draws.one_in(4);
     let items = match draws.below(30) {
         _ if is_free => 1,
-        // With so many items, native code uses several threads even for a short program.
+        // With at least 2500 items, native code uses several threads even for a short program.
         29 => 2500 + draws.below(8000),
         number => [1, 7, 16, 33, 64, 100, 200, 517].get(number % 8).copied().unwrap_or(1),
     };

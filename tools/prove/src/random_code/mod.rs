@@ -1,9 +1,9 @@
 //! Random machine programs, which compare native code with the interpreter.
 //!
-//! Compiled kernels use only a few of a machine's instructions, and use them in similar forms. The
-//! programs of this module are random machine code. Most of their operands are chosen so that a
-//! program runs for a while before it traps; some instruction words are arbitrary. A [`Case`] is a
-//! program with a launch, and is drawn from a seed, or from the bytes of a fuzzer ([`Draws`]).
+//! Compiled kernels use only a few of a machine's instructions, and use them in similar forms. The programs of this
+//! module are random machine code. Most of their operands are chosen so that a program executes many instructions
+//! before it traps. Some instruction words are arbitrary. A [`Case`] is a program with a launch, and is drawn from a
+//! seed, or from the bytes of a fuzzer ([`Draws`]).
 //!
 //! The items of a launch must not depend on each other, because each engine executes them in
 //! another order. Therefore each item has its own bytes in every buffer that is written. A launch

@@ -128,7 +128,7 @@ fn named(location: Location) -> (&'static str, Option<String>) {
     (file, Some(number.to_string()))
 }
 
-/// Returns the register with a name in a JSON line, or `None` if there is none.
+/// Returns the register for a name in a JSON line, or `None` if there is no such register.
 fn place<'a>(state: &'a mut State, file: &str, key: Option<&str>) -> Option<LocationRef<'a>> {
     let Some(key) = key else {
         return match file {

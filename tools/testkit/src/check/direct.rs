@@ -10,8 +10,8 @@ use super::{Checker, EvaluatedLaunch, TEXT, is_entry};
 use crate::runlines::{LaunchLine, RunLine};
 
 impl Checker<'_> {
-    /// Returns `true` if a launch is only executed directly: the kernel cannot be imported, or an
-    /// earlier launch of the run line has changed variables, which an import would reset.
+    /// Returns `true` if a launch is only executed directly. This is the case if the kernel cannot be imported, or if
+    /// an earlier launch of the run line has changed variables. An import would reset these variables.
     pub(super) fn is_only_direct(&self, line: &LaunchLine, globals: &[Globals]) -> bool {
         let (Some(read), name) = (self.read, line.kernel.0.as_str()) else { return false };
         match self.imported.contains_key(name) {

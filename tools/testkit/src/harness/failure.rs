@@ -18,7 +18,7 @@ use halfbyte::launch::{fault_diagnostic, loc_of};
 /// Position of a work item: the coordinates of its block in the grid, and of its thread in the block, along x, y and z.
 pub type Item = [[u32; 3]; 2];
 
-/// Returns the position of the item with a number in a launch.
+/// Returns the position of item `number` in a launch.
 fn item(number: u32, shape: &Shape) -> Item {
     let ItemPosition { group, local } = shape.place(number);
     [group, local]

@@ -300,7 +300,7 @@ fn sources(types: &[String]) -> String {
     together.iter().map(|(from, to)| format!("{} -> {}", from.join(" "), to.join(" "))).collect::<Vec<_>>().join("; ")
 }
 
-/// Returns the label of the note with an index: a, b, .. z, aa, ab, ..
+/// Returns the label of note `number`: a, b, .. z, aa, ab, ..
 fn letter(number: usize) -> String {
     let last = char::from(b'a' + (number % 26) as u8);
     match number / 26 {

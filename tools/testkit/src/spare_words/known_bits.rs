@@ -5,7 +5,7 @@ use halfbyte_isa::halu::{Inst, Opcode};
 
 use super::listing::Listing;
 
-/// The number of instructions that the analysis follows from a use.
+/// Maximum number of definitions that the analysis follows from a use.
 const DEPTH: u32 = 4;
 
 /// Returns the bits of a register that can be set where the instruction at `at` reads it. Only
@@ -88,14 +88,14 @@ fn ones(listing: &Listing, at: usize, reg: u64, depth: u32) -> u32 {
     }
 }
 
-/// Returns the bits that a number from 0 to `most` can have, modulo 2^32.
+/// Returns the bits that can be set in a number from 0 to `most`, modulo 2^32.
 fn up_to(most: u64) -> u32 {
     let Ok(most) = u32::try_from(most) else { return u32::MAX };
     u32::MAX.checked_shr(most.leading_zeros()).unwrap_or(0)
 }
 
-/// Returns the bits that the result of LOP3 can have. For each source, `sources` has the bits that
-/// can be one, and the bits that can be zero.
+/// Returns the bits that can be set in the result of LOP3. For each source, `sources` holds the bits that can be 1, and
+/// the bits that can be 0.
 fn table_ones(table: u64, sources: [(u32, u32); 3]) -> u32 {
     let [a, b, c] = sources;
     let pick = |(one, zero): (u32, u32), is_one: bool| if is_one { one } else { zero };
@@ -103,7 +103,7 @@ fn table_ones(table: u64, sources: [(u32, u32); 3]) -> u32 {
     rows.fold(0_u32, |ones, row| ones | pick(a, row & 4 != 0) & pick(b, row & 2 != 0) & pick(c, row & 1 != 0))
 }
 
-/// Returns the bits that the result of PRMT can have. The sources have the bits `a` and `c` at most.
+/// Returns the bits that can be set in the result of PRMT. `a` and `c` hold the bits that can be set in the sources.
 pub(crate) fn permuted_ones(selector: u64, a: u32, c: u32) -> u32 {
     let bytes = u64::from(c) << 32 | u64::from(a);
     (0..4_u32).fold(0_u32, |ones, lane| {

@@ -50,7 +50,7 @@ impl Listing {
         self.insts.len()
     }
 
-    /// Returns the instruction at an index. Returns `None` past the end, and for a word that is no instruction.
+    /// Returns the instruction at an index. Returns `None` past the end, and for a word that is not an instruction.
     pub(crate) fn inst(&self, at: usize) -> Option<&Inst> {
         self.insts.get(at)?.as_ref()
     }
@@ -60,8 +60,8 @@ impl Listing {
         self.begins.get(at) == Some(&true)
     }
 
-    /// Returns the index of the instruction to which the branch at `at` jumps. Returns `None` for
-    /// an instruction that is no branch.
+    /// Returns the index of the instruction to which the branch at `at` jumps. Returns `None` for an instruction that
+    /// is not a branch.
     pub(crate) fn branch_target(&self, at: usize) -> Option<usize> {
         target(self.inst(at)?, at)
     }
@@ -126,7 +126,7 @@ impl Listing {
         })
     }
 
-    /// Returns `true` if the instruction writes the register of a file.
+    /// Returns `true` if the instruction writes register `reg` of `file`.
     pub(crate) fn writes(&self, at: usize, file: RegFile, reg: u64) -> bool {
         let has_all = file == RegFile::Pred && self.inst(at).is_some_and(|inst| inst.opcode().has_all_preds());
         has_all || self.operands(at, file, OperandRole::Def).any(|written| written == reg)
@@ -182,14 +182,14 @@ impl Listing {
         is_whole.then_some(writer)
     }
 
-    /// Returns `true` if the register of a file has the same value before both instructions, and
-    /// both are in one basic block.
+    /// Returns `true` if register `reg` of `file` has the same value before both instructions, and both instructions
+    /// are in one basic block.
     pub(crate) fn is_kept(&self, file: RegFile, reg: u64, one: usize, other: usize) -> bool {
         let between = one.min(other)..one.max(other);
         between.clone().all(|at| !self.is_branch_target(at + 1)) && !self.is_written(file, reg, between)
     }
 
-    /// Returns `true` if one of the instructions writes the register of a file.
+    /// Returns `true` if one of the instructions writes register `reg` of `file`.
     pub(crate) fn is_written(&self, file: RegFile, reg: u64, mut range: Range<usize>) -> bool {
         range.any(|at| self.writes(at, file, reg))
     }
@@ -221,7 +221,7 @@ impl Listing {
 
     /// Returns the operand and the mask of a LOP3 that is the bitwise AND of a register and an immediate.
     pub(crate) fn and_mask(&self, at: usize) -> Option<(u64, u64)> {
-        // The third source is 0, so that only the even bits of the truth table have an effect.
+        // The third source is 0, so only the even bits of the truth table have an effect.
         let is_mask = self.is(at, &[Opcode::LOP3_RIR])
             && self.field(at, R64) == u64::from(RZ)
             && self.field(at, LUT) & 0x55 == 0x40;
@@ -233,7 +233,7 @@ impl Listing {
         self.is(at, SUMS) && self.field(at, X) == 0 && self.field(at, PU) == u64::from(PT)
     }
 
-    /// Returns `true` if the instruction is such an addition, and it negates no source.
+    /// Returns `true` if the instruction is an integer addition without a carry in or out, and negates no source.
     pub(crate) fn is_positive_sum(&self, at: usize) -> bool {
         self.is_sum(at)
             && self.field(at, RA_NEG) + self.field(at, R64_NEG) == 0
@@ -256,8 +256,8 @@ impl Listing {
         (registers, other)
     }
 
-    /// Returns `true` if one instruction with three sources could replace the second instruction,
-    /// so that it no longer reads the result of the first one.
+    /// Returns `true` if one instruction with three sources could replace the second instruction and read the sources
+    /// of the first instruction instead of its result.
     pub(crate) fn fits_one(&self, first: usize, second: usize) -> bool {
         let (registers, other) = self.sources(first);
         let (more, another) = self.sources(second);

@@ -21,8 +21,8 @@ pub struct Pattern {
     pub name: &'static str,
     /// The instructions of the pattern, and their better replacement.
     pub description: &'static str,
-    /// A predicate that returns `true` if the pattern is at an instruction index. Of the pattern's
-    /// instructions, the predicate accepts exactly one.
+    /// A predicate that returns `true` if the pattern is at an instruction index. For each match, the predicate accepts
+    /// exactly one of the pattern's instructions.
     find: fn(&Listing, usize) -> bool,
 }
 

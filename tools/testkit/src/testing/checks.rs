@@ -43,7 +43,7 @@ impl CheckKind {
     const PLAIN: [CheckKind; 6] =
         [CheckKind::Check, CheckKind::Dag, CheckKind::Next, CheckKind::Same, CheckKind::Not, CheckKind::Never];
 
-    /// Returns the kind of check line with a name, such as `check-dag` for the text before the colon.
+    /// Returns the kind of check line for the word before the colon, such as `check-dag`.
     pub(super) fn named(word: &str) -> Option<CheckKind> {
         if let Some(number) = word.strip_prefix(COUNT) {
             let is_number = number.bytes().all(|byte| byte.is_ascii_digit());

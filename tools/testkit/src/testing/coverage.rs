@@ -61,7 +61,7 @@ impl RuleId {
 /// `lower` and of the given target are searched.
 ///
 /// # Errors
-/// Fails with the most similar name, if any, if there is no such rule.
+/// Fails if there is no such rule. The error is the most similar name, if any.
 pub(super) fn find(name: &str, target: Option<Target>) -> Result<Vec<RuleId>, Option<&'static str>> {
     let (of, bare) = name.split_once("::").map_or((None, name), |(part, bare)| (Some(part), bare));
     let parts = || {

@@ -226,7 +226,7 @@ mod tests {
             " then: @k items=2",
             " refuse: vp1: mul",
             " check: CHECK-NOT: IMAD",
-            // Ordinary prose, which is no directive.
+            // Ordinary prose, which is not a directive.
             "",
             " Note: the product is exact.",
             " Checks: none.",

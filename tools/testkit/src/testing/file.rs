@@ -388,7 +388,7 @@ fn no_kernel(span: Span) -> Diagnostic {
     Diagnostic::new(span, "there is no kernel before this line")
 }
 
-/// Parses an op without or with a type, such as `mul` or `mul.i8x4`.
+/// Parses an op with an optional type, such as `mul` or `mul.i8x4`.
 fn missing(text: &str, span: Span) -> Result<(Op, Option<Type>), Diagnostic> {
     let (name, ty) = text.split_once('.').map_or((text, None), |(name, ty)| (name, Some(ty)));
     let unknown = |what: &str, name: &str, near: Option<&str>, expected: &str| {

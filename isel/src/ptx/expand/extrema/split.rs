@@ -2,9 +2,9 @@
 //!
 //! A word read as f32 is ordered like its upper half, and -0 is below +0. The lower half only decides between equal
 //! upper halves. NaN is the exception: an f32 extremum handles only the canonical NaN of halves correctly, and a
-//! product with 1.0 makes every NaN canonical. So `max.f32` of two words gives the maximum of the upper halves, and
-//! `max.f32` of the shifted words that of the lower halves. The cost is two instructions per extremum, two per input
-//! (one if the input is an arithmetic result), and one permutation per output.
+//! product with 1.0 makes every NaN canonical. So `max.f32` of two words gives the maximum of the upper halves.
+//! `max.f32` of the shifted words gives the maximum of the lower halves. The cost is two instructions per extremum, two
+//! per input (one if the input is an arithmetic result), and one permutation per output.
 
 use halfbyte_isa::ptx::types::{Token, Type};
 use halfbyte_isa::ptx::{Opcode, Operand, Reg};

@@ -20,7 +20,7 @@ impl Lowering<'_> {
             let extended = rules::Context::extend(self, &sign, ty.lane_type(), src);
             return rules::Context::in_register(self, extended);
         }
-        // NVIDIA's assembler makes one instruction of each of these forms, but two of a signed `bfe`.
+        // NVIDIA's assembler emits one instruction for each of these forms, but two for a signed `bfe`.
         if first + bits == 32 {
             return rules::Context::shift_right(self, &sign, src, Src::Number(first));
         }

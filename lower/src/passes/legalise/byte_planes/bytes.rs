@@ -375,8 +375,7 @@ impl Maker<'_, '_, '_, '_> {
             _ => return self.shifted_by_lanes(op, planes, counts),
         };
         let Some(counts) = counts else { return Some(planes.clone()) };
-        // Rounding adds the last bit that the shift drops. That is bit n of the number shifted left
-        // by 1, and 0 for n = 0.
+        // Rounding adds the last bit that a shift by n drops: bit n of the doubled number, which is 0 for n = 0.
         let mut longer = planes.clone();
         let fill = match planes.last() {
             Some(&last) if signed => self.sign(last)?,

@@ -1,8 +1,8 @@
 //! Byte planes of wide lanes, for targets whose vectors consist of bytes. Plane 0 is a vector of the lowest bytes of
 //! all lanes, plane 1 holds the bytes above them, and so on.
 //!
-//! A target may compute bytes that are narrowed from certain sums of products with one instruction each. [`Narrowings`]
-//! tells which ones; these narrowings stay unchanged. All other ops are computed on planes: a sum column by column with
+//! A target may have single instructions that narrow certain sums of products to bytes. [`Narrowings`] tells which
+//! narrowings the target has; these stay unchanged. All other ops are computed on planes: a sum column by column with
 //! carries, a product from products of bytes, a comparison from the lowest byte up. If the target computes a part of a
 //! sum with one instruction, this part becomes one addend.
 //!
@@ -21,8 +21,8 @@ use crate::rewrite::{constant_lanes, signed_lane};
 
 /// Maximum nesting of the ops that one legalisation follows.
 const DEPTH: u32 = 40;
-/// Maximum number of bytes in one column of a sum. With the carry, a target can add at most this
-/// number plus one in an instruction.
+/// Maximum number of bytes in one column of a sum. A target can add at most this number of bytes and a carry in one
+/// instruction.
 const COLUMN: usize = 12;
 /// Number of bits in a byte.
 const BITS: usize = 8;
@@ -112,8 +112,8 @@ fn moved(kernel: &Kernel, value: Value) -> Option<(Op, Planes, usize)> {
     count.is_multiple_of(BITS).then_some((op, planes, count))
 }
 
-/// Assembles a wide value as the sum of its byte planes, each shifted to its position. A target may
-/// compute a longer sum that contains it.
+/// Assembles a wide value as the sum of its byte planes, each shifted to its position. A target may compute this sum as
+/// a part of a longer sum.
 pub(super) fn whole(
     kernel: &mut Kernel,
     ty: Type,
@@ -193,7 +193,7 @@ fn is_in(range: &Range, of: &Range) -> bool {
 
 struct Maker<'m, 'k, 'c, 'l> {
     legaliser: &'m mut Legaliser<'k, 'c, 'l>,
-    /// Number of nested ops that may still be followed.
+    /// Number of nested ops that the traversal may still follow.
     depth: u32,
 }
 

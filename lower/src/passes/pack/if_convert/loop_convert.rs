@@ -25,7 +25,7 @@ struct Plan {
     /// `true` if items may leave the loop in different iterations or by different exits.
     masked: bool,
     gate: ExitTest,
-    /// The exit by which the trip count is known, and the trip count for loads and stores in the loop.
+    /// The counted exit that determines the trip count, if any, and the trip count for loads and stores in the loop.
     counted: Option<(Counted, TripCount)>,
 }
 

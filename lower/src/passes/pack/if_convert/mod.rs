@@ -33,7 +33,7 @@ pub(super) struct Analyses<'a> {
     pub regions: &'a Regions,
     pub uniformity: &'a Uniformity,
     pub sums: &'a AffineAnalysis<'a>,
-    /// Exits of each loop by which its trip count is known.
+    /// Counted exits of each loop.
     pub counted: &'a [Vec<Counted>],
 }
 

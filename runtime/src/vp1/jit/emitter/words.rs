@@ -1,5 +1,5 @@
-//! 32-bit words in native code, with their known bits and value ranges. Much of the semantics
-//! computes single bits, and the known facts avoid part of this code.
+//! 32-bit words in native code, with their known bits and value ranges. The semantics of many instructions compute
+//! single bits. The known facts let the emitter omit part of this code.
 
 use cranelift_codegen::ir::condcodes::{CondCode, IntCC};
 use cranelift_codegen::ir::types::I32;

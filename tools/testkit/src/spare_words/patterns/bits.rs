@@ -83,7 +83,7 @@ pub(crate) const EXAMPLES: &[super::Example] = &[
             "SHF.R.S32.HI R1, RZ, 0x14, R0\nLOP3 R1, R1, 0xfff, RZ, 0xc0",
             "LDG.U8 R1, [R0.U32+UR2]\nPRMT R1, R1, 0x8880, RZ",
             "LDG.U8 R1, [R0.U32+UR2]\nIADD3 R1, R1, 0x1, RZ\nPRMT R1, R1, 0x4440, RZ",
-            // The load may not happen.
+            // The load has a guard, so it may not execute.
             "@P0 LDG.U8 R1, [R0.U32+UR2]\nLOP3 R1, R1, 0xff, RZ, 0xc0",
         ],
     },

@@ -1,11 +1,12 @@
-//! Moves of bytes, and words that replicate signs.
+//! Byte extractions and permutations, and words that replicate signs.
 
 use halfbyte_isa::halu::Opcode;
 use halfbyte_isa::halu::fields::*;
 
 use super::super::listing::Listing;
 
-/// Returns `true` if the only user of a move of bytes is another one, and one PRMT can do both.
+/// Returns `true` if a shift or a mask extracts bytes, its only user is a mask or a PRMT, and one PRMT can replace
+/// both.
 pub(crate) fn bytes(listing: &Listing, at: usize) -> bool {
     let is_mask = |at: usize, masks: &[u64]| {
         listing.is(at, &[Opcode::LOP3_RIR])
@@ -32,8 +33,8 @@ pub(crate) fn extension(listing: &Listing, at: usize) -> bool {
     listing.only_use(at).is_some_and(is_extension)
 }
 
-/// Returns `true` if all sources of a LOP3 are PRMTs that replicate signs in the same way. A bitwise
-/// operation can come first, because each bit of these words is a sign of the operand.
+/// Returns `true` if all sources of a LOP3 are PRMTs that replicate signs in the same way. The LOP3 could be applied
+/// before a single PRMT, because each bit of the replicated words is a sign bit of an operand.
 pub(crate) fn joined_signs(listing: &Listing, at: usize) -> bool {
     if !listing.is_always(at, &[Opcode::LOP3_RRR]) {
         return false;
@@ -74,9 +75,9 @@ pub(crate) const EXAMPLES: &[super::Example] = &[
         ],
         not_found: &[
             "PRMT R2, R0, 0xba98, RZ\nPRMT R3, R1, 0xbb99, RZ\nLOP3 R2, R2, R3, RZ, 0xc0",
-            // The first result has a second use, so that its PRMT stays.
+            // The first result has a second use, so its PRMT cannot be removed.
             "PRMT R2, R0, 0xba98, RZ\nPRMT R3, R1, 0xba98, RZ\nLOP3 R3, R2, R3, RZ, 0xc0\nSTG [R4.U32+UR4], R2",
-            // The third source is no word of signs.
+            // The third source does not consist of replicated signs.
             "PRMT R2, R0, 0xba98, RZ\nPRMT R3, R1, 0xba98, RZ\nLOP3 R2, R2, R3, R4, 0xca",
         ],
     },

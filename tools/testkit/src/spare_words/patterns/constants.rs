@@ -1,4 +1,4 @@
-//! Constants that are made again, or that instructions compute with at run time.
+//! Constants that are materialised again, and instructions that compute with constants at run time.
 
 use halfbyte_isa::halu::Opcode;
 use halfbyte_isa::halu::fields::*;
@@ -6,7 +6,7 @@ use halfbyte_isa::row::{OperandRole, RegFile};
 
 use super::super::listing::Listing;
 
-/// Returns `true` if a shift or a permutation of bytes has only numbers as sources.
+/// Returns `true` if all sources of a shift or a byte permutation are constants.
 pub(crate) fn number(listing: &Listing, at: usize) -> bool {
     let is_made = |reg: u64| is_number(listing, at, reg);
     let reads = || listing.registers(at, OperandRole::Use);
@@ -32,7 +32,7 @@ pub(crate) fn repeated_constant(listing: &Listing, at: usize) -> bool {
         && listing.earlier(at).any(|before| has_constant(before) && is_held(before))
 }
 
-/// Returns `true` if the divisor of a 32-bit division is a number.
+/// Returns `true` if the divisor of a 32-bit division or remainder is a constant.
 pub(crate) fn division(listing: &Listing, at: usize) -> bool {
     listing.is(at, &[Opcode::IDIV_RR, Opcode::IREM_RR]) && is_number(listing, at, listing.field(at, R32))
 }

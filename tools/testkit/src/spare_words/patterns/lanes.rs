@@ -51,7 +51,7 @@ enum Relation {
 /// instructions compute from lanes of the same words.
 fn joined_lanes(listing: &Listing, at: usize) -> Option<usize> {
     let selector = listing.is_always(at, &[Opcode::PRMT_RIR]).then(|| listing.field(at, IMM16))?;
-    // The low bytes of both sources, or their low halves.
+    // The selector must join the low bytes or the low halves of both sources.
     if selector & 0xff != 0x40 && selector != 0x5410 {
         return None;
     }
@@ -115,8 +115,8 @@ fn comparison(listing: &Listing, selection: usize) -> Option<usize> {
     is_plain.then_some(test)
 }
 
-/// Returns `true` if a comparison of registers reads a sum. A sum of lanes has more bits than a
-/// lane, so that no packed instruction compares it.
+/// Returns `true` if a comparison of registers reads a sum. A sum of lanes can have more bits than a lane, so no packed
+/// instruction compares such sums.
 fn compares_sums(listing: &Listing, test: usize) -> bool {
     let is_sum = |reg: u64| listing.definition(test, reg).is_some_and(|maker| listing.is_sum(maker));
     listing.is(test, &[Opcode::ISETP_RR]) && listing.registers(test, OperandRole::Use).any(is_sum)

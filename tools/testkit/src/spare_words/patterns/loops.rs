@@ -1,4 +1,4 @@
-//! Branches and loads of loops.
+//! Patterns of branches and loads in loops.
 
 use std::ops::Range;
 
@@ -21,14 +21,14 @@ pub(crate) fn latch(listing: &Listing, at: usize) -> bool {
         && goes_back(next)
 }
 
-/// Mnemonics of the loads whose address the predicate knows. LDL reloads a spilled register, which
-/// is no hint for a missed optimisation.
+/// Mnemonics of the loads that [`invariant_load`] considers. LDL is excluded, because the reload of a spilled register
+/// is not a hint for a missed optimisation.
 const LOADS: &[&str] = &["LDG", "LDS", "LDC"];
 /// Mnemonics of all instructions that only read memory.
 const READS: &[&str] = &["LDG", "LDS", "LDC", "LDL", "LD", "ULDC"];
 
-/// Returns `true` if each iteration of a loop of one basic block loads from the same address, the loop writes no
-/// memory, and no load with another address precedes this one in the loop. Such a load can trap first.
+/// Returns `true` if a load has the same address in each iteration of a loop of one basic block, and the loop writes no
+/// memory. In addition, no load with a varying address may precede this load in the loop, because it could trap first.
 pub(crate) fn invariant_load(listing: &Listing, at: usize) -> bool {
     let is_load = |at: usize| {
         listing.inst(at).is_some_and(|inst| LOADS.contains(&inst.row().mnemonic) && inst.is_unconditional())
@@ -45,8 +45,8 @@ pub(crate) fn invariant_load(listing: &Listing, at: usize) -> bool {
         && (body.start..=at).all(|inst| is_invariant(inst) || !is_load(inst))
 }
 
-/// Returns the instructions of the loop of one basic block that has an instruction. Each iteration
-/// executes that instruction; branches out of the loop may follow.
+/// Returns the loop of one basic block that contains the instruction at `at`. Each iteration executes this instruction.
+/// Branches out of the loop may follow the instruction.
 fn single_block_loop(listing: &Listing, at: usize) -> Option<Range<usize>> {
     let goes_back = |&next: &usize| listing.branch_target(next).is_some_and(|target| target <= at);
     let latch = (at + 1..listing.len()).take_while(|&next| !listing.is_branch_target(next)).find(goes_back)?;

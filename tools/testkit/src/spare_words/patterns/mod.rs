@@ -1,4 +1,4 @@
-//! The predicates of the patterns, by what they are about. Each file has example texts of its patterns.
+//! Predicates that match the patterns, grouped by kind of operation. Each file has example texts of its patterns.
 
 pub(crate) mod bits;
 pub(crate) mod bytes;

@@ -23,7 +23,7 @@ fn bare_product(listing: &Listing, at: usize) -> Option<usize> {
     listing.only_use(at).filter(|&user| is_bare && listing.is_positive_sum(user))
 }
 
-/// Returns `true` if the only user of an IMAD that adds nothing is an IADD3 whose other terms it can add.
+/// Returns `true` if an IMAD adds nothing, and its only user is an IADD3 whose other terms the IMAD could add.
 pub(crate) fn product(listing: &Listing, at: usize) -> bool {
     let Some(sum) = bare_product(listing, at) else { return false };
     let terms: Vec<u64> = listing.registers(sum, OperandRole::Use).collect();
@@ -46,7 +46,8 @@ pub(crate) fn scaled(listing: &Listing, at: usize) -> bool {
         && listing.registers(sum, OperandRole::Use).count() == 2
 }
 
-/// Returns `true` if the only user of a MOV of constant memory is an IADD3 of another such term.
+/// Returns `true` if the only user of a MOV of a constant-memory word is an IADD3 that adds another constant-memory
+/// word.
 pub(crate) fn second_term(listing: &Listing, at: usize) -> bool {
     let is_third =
         |user: usize| listing.is(user, &[Opcode::IADD3_RCR]) && listing.registers(user, OperandRole::Use).count() == 2;
@@ -57,7 +58,7 @@ pub(crate) fn second_term(listing: &Listing, at: usize) -> bool {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Addend {
     Register(u64),
-    /// An immediate or a word of constant memory, by the number that [`Listing::sources`] returns.
+    /// An immediate or a word of constant memory, identified by the number that [`Listing::sources`] returns.
     Constant(u64),
 }
 
@@ -76,8 +77,8 @@ fn terms(listing: &Listing, at: usize) -> Vec<(Addend, bool)> {
     terms
 }
 
-/// Returns `true` if an IADD3 of two terms has one user, which adds two more terms, and another IADD3
-/// computes the sum of three of the four terms. The user can add the fourth term to that sum.
+/// Returns `true` if an IADD3 of two terms has a single user that adds two more terms, and another IADD3 computes the
+/// sum of three of the four terms. The user could add the fourth term to that sum.
 pub(crate) fn partial_sum(listing: &Listing, at: usize) -> bool {
     let is_plain = |at: usize| listing.is_sum(at) && listing.inst(at).is_some_and(Inst::is_unconditional);
     let Some(user) = listing.only_use(at).filter(|&user| is_plain(at) && is_plain(user)) else { return false };

@@ -151,8 +151,8 @@ fn plan(facts: &Facts<'_>, inst: Inst) -> Option<Plan> {
     facts.plan(&quotient, clip)
 }
 
-/// Returns a function that tells whether a narrowing op of a packed kernel can be selected. For
-/// this function, values that are created later are not uniform and have several uses.
+/// Returns a function that tells whether a narrowing op of a packed kernel can be selected. The function assumes that
+/// values that are created later are not uniform and have several uses.
 pub(crate) fn narrowings(kernel: &Kernel) -> Narrowings {
     let Some(uniform) = uniform(kernel) else { return Box::new(|_, _| true) };
     let uses = Uses::new(kernel);

@@ -190,8 +190,8 @@ impl Facts<'_> {
         is_right.then_some(Plan::Blend { readout, ends, weight })
     }
 
-    /// Returns the terms for 2^scale times a sum, if the sum is divided by 2^shift and read as the
-    /// given byte of the readout.
+    /// Returns the cost, the rounding and the terms of 2^scale times a sum. The result is divided by 2^shift, and
+    /// `half` is the byte of the readout that holds the quotient.
     fn arranged(&self, sum: &Sum, scale: u32, shift: u32, half: Half) -> Option<(Cost, Round, Chain)> {
         let number = sum.number << scale;
         // The constant term is split: rounding to nearest adds one part, and products add the other
