@@ -23,7 +23,7 @@ use halfbyte_prove::random_intrinsics;
 
 const KERNELS: usize = 2000;
 const ROUNDS: usize = 9;
-const SHAPE: Shape = Shape { ops: 10, depth: 2, live: 0, traps: false, meets: Cooperation::Never };
+const SHAPE: Shape = Shape { ops: 10, depth: 2, live: 0, traps: false, cooperation: Cooperation::Never };
 const TYPES: &[Type] = &[Type::F16X2, Type::I8X4, Type::I32];
 
 /// The stages of a compilation, in order.

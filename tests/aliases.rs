@@ -161,7 +161,7 @@ fn check_imports_as_it_is_asked_to() {
 #[test]
 fn kernels_of_the_ir_say_it_themselves() {
     let file = file("k.hb", KERNEL);
-    let message = "a parameter says `may_alias` itself";
+    let message = "--alias is only valid for PTX; in ";
     run(&file, &["--target", "ir", "--alias", "--items", "1"]).fails(2, message);
     halfbyte(&["compile", &file.path, "--target", "halu", "--alias"]).fails(2, message);
 }

@@ -33,7 +33,7 @@ fn a_launch_gives_the_same_on_everything() {
     let called = run(&["--target", "ptx", "--engine", "jit", "--grid", "1", "--block", "3", "--stats"]);
     assert!(called.err.contains("to make native code"), "{}", called.err);
     let called = run(&["--target", "ptx", "--engine", "jit", "--races", "--grid", "1", "--block", "3", "--stats"]);
-    assert!(called.err.contains("the interpreter ran it: races are looked for"), "{}", called.err);
+    assert!(called.err.contains("the interpreter ran it: race detection is on"), "{}", called.err);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("y.bin").display().to_string();
     let out = format!("axpy_param_2={path}");

@@ -94,7 +94,7 @@ fn errors_are_expected_by_their_kinds() {
     let full = launch(ADD)["args"].clone();
     assert_eq!(error(ADD, &short, "out-of-bounds-global").0, 0);
     assert_eq!(error(ADD, &short, "misaligned").1, "not run");
-    assert_eq!(error(ADD, &full, "misaligned"), (1, "not equal".into(), "no error `misaligned`".into()));
+    assert_eq!(error(ADD, &full, "misaligned"), (1, "not equal".into(), "no error; expected `misaligned`".into()));
     // An invalid text causes the error `type`, which the launch expects. An unsupported text does not.
     assert_eq!(error(&ADD.replace("add.u32", "add.u33"), &full, "type").0, 0);
     assert_eq!(error(&ADD.replace("add.u32", "add.u33"), &full, "budget").1, "not run");

@@ -104,7 +104,7 @@ fn campaign(kernels: Range<u64>, targets: Vec<Target>, meets: Option<Cooperation
         ahead: false,
         threads: NonZero::<usize>::MIN,
         enough: 1,
-        meets,
+        cooperation: meets,
         limits: Limits::NONE,
         cancel: CancelToken::default(),
     };
@@ -160,7 +160,7 @@ fn variety(of: [(Range<u64>, Options); 2]) -> Variety {
             let mut shape = shape(target, &mut random);
             // Some kernels are cooperative, if the target supports cooperation.
             if target == halfbyte::HALU && seed % 3 == 0 {
-                shape = Shape { meets: Cooperation::Ordered, traps: false, ..shape };
+                shape = Shape { cooperation: Cooperation::Ordered, traps: false, ..shape };
             }
             let module = Module::parse(&palette.kernel("random", &shape, &mut random).to_string()).unwrap();
             let kernel = &module.ir().kernels[0];

@@ -54,7 +54,7 @@ fn is_found(target: Target, fault: Fault, wanted: impl Fn(&Kernel) -> bool) {
         depth: 2,
         live: if target == halfbyte::VP1 { 0 } else { 8 },
         traps: false,
-        meets: Cooperation::Never,
+        cooperation: Cooperation::Never,
     };
     let mut draw = |seed| {
         let random = &mut Random(seed);

@@ -73,7 +73,7 @@ fn the_command_answers_for_one_op() {
         "{table}"
     );
     assert!(!table.contains("halu:") && !table.contains("ptx:"), "{table}");
-    halfbyte(&["support", "--op", "satadd"]).fails(2, "no op");
+    halfbyte(&["support", "--op", "satadd"]).fails(2, "unknown op");
     halfbyte(&["support", "--op", "sat"]).fails(2, "add_sat_s, add_sat_u");
     halfbyte(&["support", "--target", "avr"]).fails(2, "halu, vp1, ptx");
 }

@@ -209,6 +209,6 @@ fn coverage_counts_rules_and_names_those_never_taken() {
     assert!(called.out.contains("      2  halu::int_mad (isel/rules/halu/integer.isle:"), "{}", called.out);
     assert!(called.out.contains("      0  vp1::word_add (isel/rules/vp1/words.isle:"), "{}", called.out);
     assert!(called.out.ends_with("2 passed, 0 failed\n"), "{}", called.out);
-    called.fails(1, "error: no test takes rule lower::add_zero (lower/rules/simplify.isle:");
+    called.fails(1, "error: no test applies rule lower::add_zero (lower/rules/simplify.isle:");
     assert!(!called.err.contains("halu::int_mad"), "{}", called.err);
 }

@@ -108,8 +108,8 @@ impl ObjectWriter {
     /// Writes the buffer to `out` and empties it, if it holds at least 64 KiB. This bounds the memory use.
     ///
     /// # Errors
-    /// Those of `out`. The object is unusable after an error.
-    pub fn hand_over(&mut self, out: &mut impl Write) -> io::Result<()> {
+    /// Returns the errors of `out`. The object is unusable after an error.
+    pub fn flush_if_full(&mut self, out: &mut impl Write) -> io::Result<()> {
         if self.file.bytes.len() < FLUSH_BYTES {
             return Ok(());
         }

@@ -109,7 +109,7 @@ fn first_difference(kernels: u64, subtract: fn(u32, u32) -> u32) -> Result<Optio
         let mut random = Random(seed);
         let kernel = palette.kernel(
             "k",
-            &Shape { ops: 12, depth: 0, live: 0, traps: false, meets: Cooperation::Never },
+            &Shape { ops: 12, depth: 0, live: 0, traps: false, cooperation: Cooperation::Never },
             &mut random,
         );
         let Some(steps) = compile(&kernel) else { continue };

@@ -134,7 +134,7 @@ impl FailureKind {
                 None => FailureKind::OutOfBoundsGlobal,
             },
             eval::TrapKind::Uninitialised { .. } => FailureKind::Uninitialised,
-            eval::TrapKind::Meets(why, _) => FailureKind::of_collective_error(*why),
+            eval::TrapKind::Collective(why, _) => FailureKind::of_collective_error(*why),
             eval::TrapKind::Deadlock(_) => FailureKind::Deadlock,
             eval::TrapKind::Misaligned { .. } => FailureKind::Misaligned,
             eval::TrapKind::ReadOnly { .. } => FailureKind::ReadOnly,

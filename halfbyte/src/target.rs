@@ -12,7 +12,7 @@ pub enum Platform {
     /// The evaluator of the IR.
     Ir,
     /// The machine of a target, whose code the runtime executes.
-    Words(Target),
+    Target(Target),
 }
 
 /// Name of the evaluator on run lines and on the command line.
@@ -21,7 +21,7 @@ const IR: &str = "ir";
 impl Platform {
     /// Returns the platform that has the given name on run lines and on the command line, if any.
     pub fn from_name(name: &str) -> Option<Platform> {
-        if name == IR { Some(Platform::Ir) } else { TARGETS.named(name).map(Platform::Words) }
+        if name == IR { Some(Platform::Ir) } else { TARGETS.named(name).map(Platform::Target) }
     }
 
     /// Lists the names of all platforms for a message.
@@ -33,7 +33,7 @@ impl Platform {
     pub const fn name(self) -> &'static str {
         match self {
             Platform::Ir => IR,
-            Platform::Words(target) => target.name(),
+            Platform::Target(target) => target.name(),
         }
     }
 }

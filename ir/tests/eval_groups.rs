@@ -259,7 +259,7 @@ fn accesses_to_arrays_trap() {
 fn reports_divergent_barriers_and_deadlocks() {
     let meets = |body: &str, items: u32| {
         let (item, kind, at) = trap(&around("", body), (1, items));
-        let TrapKind::Meets(why, _) = kind else { panic!("{kind:?}") };
+        let TrapKind::Collective(why, _) = kind else { panic!("{kind:?}") };
         (item, why, at)
     };
     let (item, why, at) = meets("%id = const.i32 16; barrier %id; ret", 2);

@@ -670,7 +670,7 @@ fn elements_are_accessed_in_order_and_all() {
     assert!(matches!(kind, TrapKind::OutOfBounds { bytes: 4, .. }), "{kind}");
     assert_eq!(
         TrapKind::OutOfOrder { stream: 1, at: 16, next: 0 }.to_string(),
-        "access to byte 16 of a group in stream 1, but byte 0 is next"
+        "stream 1 is not accessed in order: reached byte 16 of the group, but byte 0 is next"
     );
 }
 

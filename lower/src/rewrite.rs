@@ -15,7 +15,7 @@ use smallvec::SmallVec;
 
 use crate::range::{self, Range};
 use crate::reciprocal::{Division, Reciprocal};
-use crate::word_lanes::LaneOp;
+use crate::word_lanes::SwarOp;
 
 #[doc(hidden)]
 pub type Unit = ();

@@ -12,7 +12,7 @@ use crate::idioms::{comparison, def, number};
 
 /// An op on packed lanes. The operands may have another type of 32 bits.
 #[derive(Clone, Copy, Debug)]
-pub struct LaneOp {
+pub struct SwarOp {
     pub(crate) op: Op,
     pub(crate) attr: Attr,
     pub(crate) ty: Type,
@@ -84,7 +84,7 @@ enum Carry {
 }
 
 /// Returns the op on packed lanes that equals the result of an instruction.
-pub(crate) fn lane_op(kernel: &Kernel, inst: Inst) -> Option<LaneOp> {
+pub(crate) fn lane_op(kernel: &Kernel, inst: Inst) -> Option<SwarOp> {
     let result = kernel.result(inst)?;
     let ty = kernel.ty(result);
     if ty.bits() != 32 {
@@ -109,13 +109,13 @@ pub(crate) fn lane_op(kernel: &Kernel, inst: Inst) -> Option<LaneOp> {
         (Op::AbsDiffU, &[a, b]) => flipped_distance(kernel, ty, a, b),
         _ => None,
     };
-    lanes.map(|lanes| LaneOp { result: Some(ty), ..lanes })
+    lanes.map(|lanes| SwarOp { result: Some(ty), ..lanes })
 }
 
-/// Returns the comparison of packed lanes whose result is the sign bits of a word.
-pub(crate) fn signs(kernel: &Kernel, ty: Type, value: Value) -> Option<LaneOp> {
+/// Returns the comparison of packed lanes whose result a word holds in the sign bits of its lanes.
+pub(crate) fn signs(kernel: &Kernel, ty: Type, value: Value) -> Option<SwarOp> {
     let value = word(kernel, value);
-    let compare = |cc, a, b| Some(LaneOp { attr: Attr::IntCC(cc), ..two(Op::Icmp, ty, a, b) });
+    let compare = |cc, a, b| Some(SwarOp { attr: Attr::IntCC(cc), ..two(Op::Icmp, ty, a, b) });
     if !matches!(ty, Type::I8X4 | Type::I16X2) {
         return None;
     }
@@ -162,12 +162,12 @@ pub(crate) fn lanes_of_signs(mask: i64, count: i64) -> Option<Type> {
         .find(|&ty| mask as u32 == sign_bits(ty) && count == i64::from(ty.elem().bits()) - 1)
 }
 
-fn two(op: Op, ty: Type, a: Value, b: Value) -> LaneOp {
-    LaneOp { op, attr: Attr::None, ty, result: None, condition: None, args: [Operand::Of(a), Operand::Of(b)] }
+fn two(op: Op, ty: Type, a: Value, b: Value) -> SwarOp {
+    SwarOp { op, attr: Attr::None, ty, result: None, condition: None, args: [Operand::Of(a), Operand::Of(b)] }
 }
 
-fn one(op: Op, ty: Type, a: Value) -> LaneOp {
-    LaneOp { op, attr: Attr::None, ty, result: None, condition: None, args: [Operand::Of(a), Operand::None] }
+fn one(op: Op, ty: Type, a: Value) -> SwarOp {
+    SwarOp { op, attr: Attr::None, ty, result: None, condition: None, args: [Operand::Of(a), Operand::None] }
 }
 
 fn orders([a, b]: [Value; 2]) -> [(Value, Value); 2] {
@@ -333,8 +333,9 @@ fn carry(kernel: &Kernel, of: Value) -> Option<CarryWord> {
     }
 }
 
-/// Matches a sum or difference of bytes or half-words: the sign bits of the lanes are added without carries.
-fn carried(kernel: &Kernel, value: Value) -> Option<LaneOp> {
+/// Matches a packed sum, difference or negation of bytes or half-words. A 32-bit op computes the low bits of the lanes,
+/// and an exclusive or adds the sign bits.
+fn carried(kernel: &Kernel, value: Value) -> Option<SwarOp> {
     [Type::I8X4, Type::I16X2].into_iter().find_map(|ty| {
         let CarryWord { of, kind, a, b, .. } = carry_word(kernel, value, ty)?;
         let Tables { sign, low } = tables(kernel, value, &[a, b, of], ty, MAX_DEPTH)?;
@@ -348,9 +349,9 @@ fn carried(kernel: &Kernel, value: Value) -> Option<LaneOp> {
     })
 }
 
-/// Matches a word plus or minus the carry into the upper half. The carry is the exclusive or of both operands and of
-/// their sum or difference.
-fn halves(kernel: &Kernel, sum: Value, carry: Value, op: Op) -> Option<LaneOp> {
+/// Matches a 32-bit sum or difference in which the carry or borrow into the upper half-word is undone. The carry or
+/// borrow is bit 16 of the exclusive or of both operands and the sum or difference.
+fn halves(kernel: &Kernel, sum: Value, carry: Value, op: Op) -> Option<SwarOp> {
     let ([a, b], sum) = (operands(kernel, sum, op)?, word(kernel, sum));
     let (function, place) = with_constant(kernel, carry, Op::And)?;
     let is_carry =
@@ -358,16 +359,16 @@ fn halves(kernel: &Kernel, sum: Value, carry: Value, op: Op) -> Option<LaneOp> {
     is_carry.then(|| two(op, Type::I16X2, a, b))
 }
 
-fn halves_sum(kernel: &Kernel, sum: Value, carry: Value) -> Option<LaneOp> {
+fn halves_sum(kernel: &Kernel, sum: Value, carry: Value) -> Option<SwarOp> {
     halves(kernel, sum, carry, Op::Add)
 }
 
-fn halves_difference(kernel: &Kernel, args: [Value; 2]) -> Option<LaneOp> {
+fn halves_difference(kernel: &Kernel, args: [Value; 2]) -> Option<SwarOp> {
     orders(args).into_iter().find_map(|(difference, borrow)| halves(kernel, difference, borrow, Op::Sub))
 }
 
 /// Matches `((x ^ -x) & 0x10000) - x`.
-fn halves_negation(kernel: &Kernel, borrow: Value, x: Value) -> Option<LaneOp> {
+fn halves_negation(kernel: &Kernel, borrow: Value, x: Value) -> Option<SwarOp> {
     let (function, place) = with_constant(kernel, borrow, Op::And)?;
     let x = word(kernel, x);
     let is_negation = |(of, negated): (Value, Value)| {
@@ -396,7 +397,7 @@ fn average(kernel: &Kernel, op: Op, ty: Type, args: [Value; 2]) -> Option<(Value
 }
 
 /// Matches `(a | b) - (((a ^ b) & ~1) >> 1)`, the average that rounds up.
-fn average_u(kernel: &Kernel, base: Value, half: Value) -> Option<LaneOp> {
+fn average_u(kernel: &Kernel, base: Value, half: Value) -> Option<SwarOp> {
     [Type::I8X4, Type::I16X2].into_iter().find_map(|ty| {
         operands(kernel, base, Op::Or)?;
         average(kernel, Op::Or, ty, [base, half]).map(|(a, b)| two(Op::AvgU, ty, a, b))
@@ -430,7 +431,7 @@ fn equality(kernel: &Kernel, ty: Type, value: Value) -> Option<(IntCC, Value, Va
 }
 
 /// Matches `(m & a) | (b & ~m)` with a mask of lanes `m`.
-fn blend_by_or(kernel: &Kernel, [x, y]: [Value; 2]) -> Option<LaneOp> {
+fn blend_by_or(kernel: &Kernel, [x, y]: [Value; 2]) -> Option<SwarOp> {
     let kept = |value: Value, is_kept: &dyn Fn(Value) -> bool| {
         let args = operands(kernel, value, Op::And)?;
         orders(args).into_iter().find_map(|(of, by)| is_kept(by).then_some((of, by)))
@@ -439,12 +440,12 @@ fn blend_by_or(kernel: &Kernel, [x, y]: [Value; 2]) -> Option<LaneOp> {
         let (a, by) = kept(x, &|by| mask(kernel, by).is_some())?;
         let (b, _) = kept(y, &|other| inverted(kernel, other) == Some(by))?;
         let (ty, condition) = mask(kernel, by)?;
-        Some(LaneOp { condition: Some(condition), ..two(Op::Select, ty, a, b) })
+        Some(SwarOp { condition: Some(condition), ..two(Op::Select, ty, a, b) })
     })
 }
 
 /// Matches `((a ^ b) & m) ^ b` with a mask of lanes `m`.
-fn blend_by_xor(kernel: &Kernel, args: [Value; 2]) -> Option<LaneOp> {
+fn blend_by_xor(kernel: &Kernel, args: [Value; 2]) -> Option<SwarOp> {
     orders(args).into_iter().find_map(|(masked, b)| {
         let b = word(kernel, b);
         let args = operands(kernel, masked, Op::And)?;
@@ -452,13 +453,13 @@ fn blend_by_xor(kernel: &Kernel, args: [Value; 2]) -> Option<LaneOp> {
             let (ty, condition) = mask(kernel, by)?;
             let [x, y] = operands(kernel, difference, Op::Xor)?;
             let a = if y == b { x } else { y };
-            (x == b || y == b).then(|| LaneOp { condition: Some(condition), ..two(Op::Select, ty, a, b) })
+            (x == b || y == b).then(|| SwarOp { condition: Some(condition), ..two(Op::Select, ty, a, b) })
         })
     })
 }
 
-/// Matches `s | m`, where `s` is the sum of lanes and the mask `m` has the lanes whose sum carries.
-fn saturated_sum_u(kernel: &Kernel, args: [Value; 2]) -> Option<LaneOp> {
+/// Matches `s | m`, where `s` is a packed sum and the mask `m` selects the lanes in which the sum overflows.
+fn saturated_sum_u(kernel: &Kernel, args: [Value; 2]) -> Option<SwarOp> {
     orders(args).into_iter().find_map(|(sum, by)| {
         let (ty, condition) = mask(kernel, by)?;
         let (_, [a, b]) = lane_operands(kernel, sum, Op::Add).filter(|&(of, _)| of == ty)?;
@@ -471,7 +472,7 @@ fn saturated_sum_u(kernel: &Kernel, args: [Value; 2]) -> Option<LaneOp> {
 }
 
 /// Matches `(a - b) & m`, where the mask `m` selects the lanes with `a` at least `b`.
-fn saturated_difference_u(kernel: &Kernel, args: [Value; 2]) -> Option<LaneOp> {
+fn saturated_difference_u(kernel: &Kernel, args: [Value; 2]) -> Option<SwarOp> {
     orders(args).into_iter().find_map(|(difference, by)| {
         let (ty, condition) = mask(kernel, by)?;
         let (_, [a, b]) = lane_operands(kernel, difference, Op::Sub).filter(|&(of, _)| of == ty)?;
@@ -484,9 +485,9 @@ fn saturated_difference_u(kernel: &Kernel, args: [Value; 2]) -> Option<LaneOp> {
     })
 }
 
-/// Matches the selection of the bound with the sign of `a` where a sum or difference overflows, and else of the sum or
-/// difference.
-fn saturated_s(kernel: &Kernel, ty: Type, condition: Value, limit: Value, of: Value) -> Option<LaneOp> {
+/// Matches a select between a sum or difference and a bound. The select returns the bound, which has the sign of `a`,
+/// in the lanes that overflow.
+fn saturated_s(kernel: &Kernel, ty: Type, condition: Value, limit: Value, of: Value) -> Option<SwarOp> {
     let overflow = negative(kernel, condition)?;
     let sum = word(kernel, of);
     let (op, [a, b]) = match def(kernel, sum)? {
@@ -510,8 +511,9 @@ fn saturated_s(kernel: &Kernel, ty: Type, condition: Value, limit: Value, of: Va
     (is_first && overflows).then(|| two(op, ty, a, b))
 }
 
-/// Matches `n - (x & n & 0x80808080) >> 7`, where `n` is `-x` in each lane: the negation of the least number.
-fn saturated_negation(kernel: &Kernel, negated: Value, least: Value) -> Option<LaneOp> {
+/// Matches `n - ((x & n & 0x80808080) >> 7)`, where `n` is `-x` in each lane. This negation saturates for the least
+/// number.
+fn saturated_negation(kernel: &Kernel, negated: Value, least: Value) -> Option<SwarOp> {
     let negated = word(kernel, negated);
     let ty = kernel.ty(negated);
     let (Op::Neg, &[x]) = def(kernel, negated)? else { return None };
@@ -520,19 +522,19 @@ fn saturated_negation(kernel: &Kernel, negated: Value, least: Value) -> Option<L
     let is_lowest = matches!(ty, Type::I8X4 | Type::I16X2) && constant(kernel, count)? == ty.elem().bits() - 1;
     let found = tables(kernel, signs, &[x, negated], ty, MAX_DEPTH).filter(|_| is_lowest)?;
     let args = [Operand::Zero, Operand::Of(x)];
-    (found == Tables { sign: A & B, low: 0 }).then_some(LaneOp { args, ..one(Op::SubSatS, ty, x) })
+    (found == Tables { sign: A & B, low: 0 }).then_some(SwarOp { args, ..one(Op::SubSatS, ty, x) })
 }
 
 /// Matches the difference of the maximum and the minimum of two words.
-fn distance_of_extremes(kernel: &Kernel, high: Value, low: Value) -> Option<LaneOp> {
+fn distance_of_extremes(kernel: &Kernel, high: Value, low: Value) -> Option<SwarOp> {
     let (ty, [a, b]) = lane_operands(kernel, high, Op::MaxU)?;
     let (other, args) = lane_operands(kernel, low, Op::MinU)?;
     (ty == other && (args == [a, b] || args == [b, a])).then(|| two(Op::AbsDiffU, ty, a, b))
 }
 
-/// Matches `(x ^ m) + (m & 1)` in lanes, where the mask `m` has lanes with negative numbers or differences. No carry
-/// leaves a lane, because those lanes are not zero.
-fn magnitude(kernel: &Kernel, args: [Value; 2]) -> Option<LaneOp> {
+/// Matches `(x ^ m) + (m & 1)` in each lane, which is an absolute value or an absolute difference. The mask `m` selects
+/// the lanes to negate. No carry leaves a lane, because a lane that is negated is not zero.
+fn magnitude(kernel: &Kernel, args: [Value; 2]) -> Option<SwarOp> {
     orders(args).into_iter().find_map(|(flipped, one_where)| {
         let (by, ones) = with_constant(kernel, one_where, Op::And)?;
         let (ty, condition) = mask(kernel, by).filter(|&(ty, _)| ones == lowest_bits(ty))?;
@@ -548,8 +550,9 @@ fn magnitude(kernel: &Kernel, args: [Value; 2]) -> Option<LaneOp> {
     })
 }
 
-/// Matches the unsigned distance of two words whose sign bits are inverted.
-fn flipped_distance(kernel: &Kernel, ty: Type, a: Value, b: Value) -> Option<LaneOp> {
+/// Matches the unsigned absolute difference of two words with inverted sign bits. It equals the signed absolute
+/// difference of the words.
+fn flipped_distance(kernel: &Kernel, ty: Type, a: Value, b: Value) -> Option<SwarOp> {
     let flipped = |value: Value| with_constant(kernel, value, Op::Xor).filter(|&(_, bits)| bits == sign_bits(ty));
     let (a, _) = flipped(a)?;
     if let Some((b, _)) = flipped(b) {
@@ -558,8 +561,9 @@ fn flipped_distance(kernel: &Kernel, ty: Type, a: Value, b: Value) -> Option<Lan
     (constant(kernel, b)? == sign_bits(ty)).then(|| one(Op::Abs, ty, a))
 }
 
-/// Matches a minimum or maximum of half-words: the upper half of that of the words, and that of the lower halves.
-fn halves_extreme(kernel: &Kernel, args: [Value; 2]) -> Option<LaneOp> {
+/// Matches a packed minimum or maximum of half-words. Its upper half-word is that of the minimum or maximum of the
+/// words. Its lower half-word is the minimum or maximum of the lower half-words.
+fn halves_extreme(kernel: &Kernel, args: [Value; 2]) -> Option<SwarOp> {
     orders(args).into_iter().find_map(|(high, low)| {
         let (whole, upper) = with_constant(kernel, high, Op::And)?;
         let (op, &[a, b]) = def(kernel, whole)? else { return None };
@@ -580,8 +584,8 @@ fn halves_extreme(kernel: &Kernel, args: [Value; 2]) -> Option<LaneOp> {
     })
 }
 
-/// Matches the sum of the lanes of a word: of pairs of bytes, and of half-words.
-fn total(kernel: &Kernel, args: [Value; 2]) -> Option<LaneOp> {
+/// Matches the sum of the lanes of a word: of four bytes, which are first added in pairs, or of two half-words.
+fn total(kernel: &Kernel, args: [Value; 2]) -> Option<SwarOp> {
     let shifted = |value: Value, by: u32| with_constant(kernel, value, Op::ShrU).filter(|&(_, count)| count == by);
     orders(args).into_iter().find_map(|(high, low)| {
         let ((of, _), (other, mask)) = (shifted(high, 16)?, with_constant(kernel, low, Op::And)?);
@@ -601,9 +605,9 @@ fn total(kernel: &Kernel, args: [Value; 2]) -> Option<LaneOp> {
     })
 }
 
-/// Matches the average that rounds sums from 0 on up and other sums down: the average that rounds down, plus the lowest
-/// bit of the sum where the average is not negative.
-fn average_s(kernel: &Kernel, args: [Value; 2]) -> Option<LaneOp> {
+/// Matches the signed average that rounds away from zero. It is the average that rounds down, plus the lowest bit of
+/// the sum in lanes in which the average is not negative.
+fn average_s(kernel: &Kernel, args: [Value; 2]) -> Option<SwarOp> {
     let masked = |value: Value, bits: u32| with_constant(kernel, value, Op::And).filter(|&(_, mask)| mask == bits);
     [Type::I8X4, Type::I16X2].into_iter().find_map(|ty| {
         let (ones, signs, sign_place) = (lowest_bits(ty), sign_bits(ty), ty.elem().bits() - 1);

@@ -13,7 +13,7 @@ pub(crate) enum Stop {
     /// The item has executed a strong access, and continues after other items have run.
     Yield,
     /// The item waits at a collective operation.
-    Meet(SyncOp<u32, bool>),
+    Collective(SyncOp<u32, bool>),
 }
 
 /// Executor of the items of a group, implemented by each target.
@@ -104,7 +104,7 @@ impl ScheduledGroup {
                 match runner.run(number, slot).map_err(|halt| (number, halt))? {
                     Stop::Yield => continue,
                     Stop::End => self.group.end(number),
-                    Stop::Meet(meeting) => self.group.wait(number, R::address(slot) as u32, meeting),
+                    Stop::Collective(sync_op) => self.group.wait(number, R::address(slot) as u32, sync_op),
                 }
                 only_yields = false;
                 break;

@@ -99,7 +99,7 @@ int main(void) {
         fs::write(folder.join(file), program).unwrap();
         command(folder, &[&[compiler, standard], &STRICT[..], &[file, "k.o", "-o", "main"]].concat());
         let said = command(folder, &["./main"]);
-        let outside = "an access outside every buffer, or outside the memory that an item has: item 3, line 4";
+        let outside = "an access outside all buffers and outside the item's local memory: item 3, line 4";
         assert_eq!(said, format!("0 0.5 1 0\n{outside}\n0 40004000 44004400\n0 0.25 0.25\n"), "{compiler}");
     }
 }
@@ -200,9 +200,9 @@ fn triples_are_said_to_be_wrong() {
         ("x86-64-linux", "did you mean `x86_64-unknown-linux-gnu`?"),
         ("armv8_64-linux", "did you mean `aarch64-unknown-linux-gnu`?"),
         ("x86_64-unknown-linux-gnux", "did you mean `x86_64-unknown-linux-gnu`?"),
-        ("i686-unknown-linux-gnu", "has not the little-endian 64-bit addresses that kernels have"),
-        ("powerpc64le-unknown-linux-gnu", "Cranelift makes no code for `powerpc64le-unknown-linux-gnu`"),
-        ("sparc-sun", "`sparc-sun` has not the little-endian 64-bit addresses"),
+        ("i686-unknown-linux-gnu", "kernels need a little-endian machine with 64-bit addresses"),
+        ("powerpc64le-unknown-linux-gnu", "Cranelift does not support `powerpc64le-unknown-linux-gnu`"),
+        ("sparc-sun", "`sparc-sun` is not supported: kernels need a little-endian machine"),
         ("foo-bar", "`foo-bar` is not a target triple: Unrecognized architecture: foo\n"),
         ("amd64", "did you mean `x86_64-unknown-linux-gnu`?"),
         ("nvptx64-nvidia-cuda", "invalid value 'nvptx64-nvidia-cuda'"),

@@ -16,7 +16,7 @@ enum State {
     /// The item waits at an instruction. `arrived` is `true` if the item has arrived at a barrier
     /// that is not complete yet.
     Waits {
-        meeting: SyncOp<u32, bool>,
+        sync_op: SyncOp<u32, bool>,
         place: u32,
         arrived: bool,
     },
@@ -85,9 +85,7 @@ pub enum SyncError {
     #[error("waits for lanes of its subgroup that never execute the operation")]
     SubgroupDivergence,
     /// The operation's mask does not include the lane itself, or the mask of an `elect` includes a lane that has ended.
-    #[error(
-        "the mask {mask:#x} of lane {lane} must include the lane itself, and for an election no lane that has exited"
-    )]
+    #[error("the mask {mask:#x} of lane {lane} must include the lane itself and, in an election, no exited lanes")]
     NotInMask {
         /// Number of the lane in its subgroup.
         lane: u32,
@@ -131,8 +129,8 @@ impl Group {
     }
 
     /// Records that an item waits at an instruction for a barrier or collective operation.
-    pub fn wait(&mut self, item: u32, place: u32, meeting: SyncOp<u32, bool>) {
-        self.set(item, State::Waits { meeting, place, arrived: false });
+    pub fn wait(&mut self, item: u32, place: u32, sync_op: SyncOp<u32, bool>) {
+        self.set(item, State::Waits { sync_op, place, arrived: false });
     }
 
     fn set(&mut self, item: u32, state: State) {
@@ -193,11 +191,11 @@ impl Group {
     /// Returns the lowest waiting item, with the error that its wait never ends. Called if no item can continue.
     pub fn lowest_waiting_item(&self) -> Option<InvalidSync> {
         let waits = self.states.iter().zip(0..).find_map(|(state, item)| match state {
-            State::Waits { meeting, .. } => Some((item, meeting)),
+            State::Waits { sync_op, .. } => Some((item, sync_op)),
             _ => None,
         });
-        waits.map(|(item, meeting)| {
-            let why = match meeting {
+        waits.map(|(item, sync_op)| {
+            let why = match sync_op {
                 SyncOp::Barrier { .. } => SyncError::BarrierDivergence,
                 SyncOp::Subgroup { .. } | SyncOp::Converged { .. } => SyncError::SubgroupDivergence,
             };
@@ -212,7 +210,7 @@ impl Group {
         for item in items {
             let (place, standing) = match self.states.get(item as usize) {
                 Some(State::Runs) => (place(item), WaitState::Memory),
-                Some(State::Waits { meeting, place, .. }) => (*place, self.wait_state(item, meeting, *place)),
+                Some(State::Waits { sync_op, place, .. }) => (*place, self.wait_state(item, sync_op, *place)),
                 Some(State::Ended) | None => continue,
             };
             let alike = parties.iter_mut().find(|party| (party.place, party.standing) == (place, standing));
@@ -225,8 +223,8 @@ impl Group {
     }
 
     /// Returns the wait condition of a waiting item.
-    fn wait_state(&self, item: u32, meeting: &SyncOp<u32, bool>, place: u32) -> WaitState {
-        match *meeting {
+    fn wait_state(&self, item: u32, sync_op: &SyncOp<u32, bool>, place: u32) -> WaitState {
+        match *sync_op {
             SyncOp::Barrier { id, .. } => {
                 let arrivals = self.barriers.get(id as usize).copied().unwrap_or_default();
                 let expected = arrivals.expected.unwrap_or_else(|| self.subgroups() * SUBGROUP);
@@ -239,7 +237,7 @@ impl Group {
                 for (other, state) in self.items_not_ended(first) {
                     let lane = 1 << (other - first);
                     alive |= lane;
-                    if let State::Waits { meeting: SyncOp::Subgroup { mask: theirs, of: other }, place: at, .. } = state
+                    if let State::Waits { sync_op: SyncOp::Subgroup { mask: theirs, of: other }, place: at, .. } = state
                         && *theirs == mask
                         && is_alike(*other, of)
                         && (*at == place || !is_collective)
@@ -266,7 +264,7 @@ impl Group {
         for (item, state) in self.items_not_ended(first) {
             match state {
                 State::Runs => return Ok(()),
-                State::Waits { meeting: SyncOp::Barrier { aligned: true, .. }, arrived: false, .. } => {
+                State::Waits { sync_op: SyncOp::Barrier { aligned: true, .. }, arrived: false, .. } => {
                     waiting.push(item)
                 }
                 _ => {}
@@ -307,7 +305,7 @@ impl Group {
         let mut all: Option<(u32, Option<u32>, bool, u32)> = None;
         let mut is_one = true;
         for (item, state) in self.items_not_ended(first) {
-            let State::Waits { meeting: SyncOp::Barrier { id, count, aligned, .. }, place, arrived: false } = *state
+            let State::Waits { sync_op: SyncOp::Barrier { id, count, aligned, .. }, place, arrived: false } = *state
             else {
                 return Ok(false);
             };
@@ -327,7 +325,7 @@ impl Group {
         }
         let Some((id, count, ..)) = all.filter(|_| is_one) else { return Ok(false) };
         for item in first..self.states.len().min((first + SUBGROUP) as usize) as u32 {
-            let Some(State::Waits { meeting: SyncOp::Barrier { of, .. }, arrived, .. }) =
+            let Some(State::Waits { sync_op: SyncOp::Barrier { of, .. }, arrived, .. }) =
                 self.states.get_mut(item as usize)
             else {
                 continue;
@@ -368,7 +366,7 @@ impl Group {
             return false;
         }
         for item in 0..self.states.len() as u32 {
-            let Some(&State::Waits { meeting: SyncOp::Barrier { id: at, of, .. }, arrived: true, .. }) =
+            let Some(&State::Waits { sync_op: SyncOp::Barrier { id: at, of, .. }, arrived: true, .. }) =
                 self.states.get(item as usize)
             else {
                 continue;
@@ -404,13 +402,13 @@ impl Group {
         let mut are_any = false;
         for (item, state) in self.items_not_ended(first) {
             alive |= 1 << (item - first);
-            if let (&State::Waits { meeting: SyncOp::Subgroup { mask, of }, place, .. }, Some(slot)) =
+            if let (&State::Waits { sync_op: SyncOp::Subgroup { mask, of }, place, .. }, Some(slot)) =
                 (state, waiting.get_mut((item - first) as usize))
             {
                 *slot = Some((mask, of, place));
                 are_any = true;
             }
-            if let (&State::Waits { meeting: SyncOp::Converged { of }, place, .. }, Some(slot)) =
+            if let (&State::Waits { sync_op: SyncOp::Converged { of }, place, .. }, Some(slot)) =
                 (state, unsaid.get_mut((item - first) as usize))
             {
                 *slot = Some((0, of, place));

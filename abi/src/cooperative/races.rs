@@ -480,16 +480,16 @@ struct RacingRecord {
     is_same_value: bool,
 }
 
-/// Returns `true` if no other access to a byte follows its last writes.
-fn is_idle(cell: &ByteState, lists: Option<&Lists>) -> bool {
-    cell.are_before || !cell.read.is_any() && lists.is_none_or(Lists::is_idle)
+/// Returns `true` if no recorded access to a byte follows the byte's last writes.
+fn has_only_last_writes(cell: &ByteState, lists: Option<&Lists>) -> bool {
+    cell.are_before || !cell.read.is_any() && lists.is_none_or(Lists::has_only_last_writes)
 }
 
 /// Returns `true` if an access to a byte repeats the byte's last writes: a weak write of the same
 /// value by the same instruction, with no other recorded access in between.
 fn is_like_last_writes(cell: &ByteState, lists: Option<&Lists>, note: AccessRecord, touch: AccessInfo) -> bool {
     let is_same = touch.keeps_value && cell.write.place() == note.place();
-    is_same && note.is_weak_write() && cell.write.is_weak_write() && is_idle(cell, lists)
+    is_same && note.is_weak_write() && cell.write.is_weak_write() && has_only_last_writes(cell, lists)
 }
 
 /// Returns an earlier access to a byte that races with the current access, if any. Prefers a race
@@ -583,7 +583,7 @@ fn insert(
         let has = lists.as_deref();
         // The previous last writes are still needed, as the latest accesses before the new last
         // write.
-        if is_idle(cell, has) && !is_like_last_writes(cell, has, note, touch) {
+        if has_only_last_writes(cell, has) && !is_like_last_writes(cell, has, note, touch) {
             cell.read = cell.write;
             if let Some(lists) = &mut lists {
                 lists.forget();

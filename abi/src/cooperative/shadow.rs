@@ -144,7 +144,7 @@ pub(super) struct Lists {
 
 impl Lists {
     /// Returns `true` if there is no access other than last writes.
-    pub(super) fn is_idle(&self) -> bool {
+    pub(super) fn has_only_last_writes(&self) -> bool {
         self.reads.is_empty() && self.strong_writes.is_empty() && self.strong_reads.is_empty()
     }
 

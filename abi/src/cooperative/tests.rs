@@ -471,7 +471,7 @@ fn meet(items: u32, asks: impl Fn(u32) -> Option<SyncOp<u32, bool>>) -> Result<V
     let mut given = vec![None; items as usize];
     for item in 0..items {
         match asks(item) {
-            Some(meeting) => group.wait(item, 7, meeting),
+            Some(sync_op) => group.wait(item, 7, sync_op),
             None => group.end(item),
         }
     }

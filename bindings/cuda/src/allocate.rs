@@ -5,7 +5,7 @@ use std::ptr::with_exposed_provenance_mut;
 
 use crate::context;
 use crate::device;
-use crate::entry::{enter, give};
+use crate::entry::{enter, write_out};
 use crate::memory::{self, Account, MemoryKind};
 use crate::pool::Location;
 use crate::settings::settings;
@@ -58,8 +58,8 @@ unsafe fn allocate(to: *mut u64, bytes: usize, kind: MemoryKind) -> Result<()> {
         return Err(Status::INVALID_VALUE);
     }
     let address = memory::allocate(bytes as u64, kind, context.id())?;
-    // SAFETY: the pointer is not null, so that it is valid for a write by contract.
-    unsafe { give(to, address) }
+    // SAFETY: the pointer is not null, so it is valid for a write by contract.
+    unsafe { write_out(to, address) }
 }
 
 /// Allocates host memory with flags, and stores its address.
@@ -73,8 +73,8 @@ unsafe fn allocate_host(to: *mut *mut c_void, bytes: usize, flags: c_uint) -> Re
     }
     let address = memory::allocate(bytes as u64, MemoryKind::Host, context.id())?;
     memory::set_options(address, |options| options.flags = flags)?;
-    // SAFETY: the pointer is not null, so that it is valid for a write by contract.
-    unsafe { give(to, with_exposed_provenance_mut(address as usize)) }
+    // SAFETY: the pointer is not null, so it is valid for a write by contract.
+    unsafe { write_out(to, with_exposed_provenance_mut(address as usize)) }
 }
 
 /// Allocates device memory, and stores its address. The content of the memory is unspecified.
@@ -115,7 +115,7 @@ pub unsafe extern "C" fn cuMemAllocPitch_v2(
         let (distance, bytes) = pitched(width, height, element)?;
         // SAFETY: the caller upholds this function's contract.
         unsafe {
-            give(pitch, distance)?;
+            write_out(pitch, distance)?;
             allocate(to, bytes, MemoryKind::Device)
         }
     })
@@ -141,8 +141,8 @@ pub unsafe extern "C" fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) ->
         let used = memory::usage(Account::Device(context::usable()?.device)).current;
         // SAFETY: the caller upholds this function's contract.
         unsafe {
-            give(free, all.saturating_sub(used) as usize)?;
-            give(total, all as usize)
+            write_out(free, all.saturating_sub(used) as usize)?;
+            write_out(total, all as usize)
         }
     })
 }
@@ -250,7 +250,7 @@ pub unsafe extern "C" fn cuMemHostGetDevicePointer_v2(
             return Err(Status::INVALID_VALUE);
         }
         // SAFETY: the caller upholds this function's contract.
-        unsafe { give(address, checked_host(pointer)?) }
+        unsafe { write_out(address, checked_host(pointer)?) }
     })
 }
 
@@ -264,7 +264,7 @@ pub unsafe extern "C" fn cuMemHostGetFlags(flags: *mut c_uint, pointer: *mut c_v
         context::usable()?;
         let options = memory::options(checked_host(pointer)?).ok_or(Status::INVALID_VALUE)?;
         // SAFETY: the caller upholds this function's contract.
-        unsafe { give(flags, options.flags) }
+        unsafe { write_out(flags, options.flags) }
     })
 }
 

@@ -10,7 +10,7 @@ use halfbyte::runtime::ptx::DeviceHeap;
 
 use crate::context_stack::{is_top, pop, push, top};
 use crate::device;
-use crate::entry::{enter, give};
+use crate::entry::{enter, write_out};
 use crate::init::initialised;
 use crate::limits::Limits;
 use crate::registry::{Registry, unique_number};
@@ -319,7 +319,7 @@ pub unsafe extern "C" fn cuCtxAttach(context: *mut *mut c_void, flags: c_uint) -
             return Err(Status::INVALID_VALUE);
         }
         // SAFETY: the caller upholds this function's contract.
-        unsafe { give(context, current.handle()) }?;
+        unsafe { write_out(context, current.handle()) }?;
         if current.is_primary {
             primary::retain(current.device)?;
         } else {
@@ -366,7 +366,7 @@ pub extern "C" fn cuCtxSynchronize_v2(context: *mut c_void) -> Status {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuCtxGetDevice(device: *mut c_int) -> Status {
     // SAFETY: the caller upholds this function's contract.
-    enter("cuCtxGetDevice", || unsafe { give(device, current()?.device) })
+    enter("cuCtxGetDevice", || unsafe { write_out(device, current()?.device) })
 }
 
 /// Stores the device of a context, or of the current one for null.
@@ -376,7 +376,7 @@ pub unsafe extern "C" fn cuCtxGetDevice(device: *mut c_int) -> Status {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuCtxGetDevice_v2(device: *mut c_int, context: *mut c_void) -> Status {
     // SAFETY: the caller upholds this function's contract.
-    enter("cuCtxGetDevice_v2", || unsafe { give(device, found_or_current(context)?.device) })
+    enter("cuCtxGetDevice_v2", || unsafe { write_out(device, found_or_current(context)?.device) })
 }
 
 /// Stores the flags of the current context.
@@ -386,7 +386,7 @@ pub unsafe extern "C" fn cuCtxGetDevice_v2(device: *mut c_int, context: *mut c_v
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuCtxGetFlags(flags: *mut c_uint) -> Status {
     // SAFETY: the caller upholds this function's contract.
-    enter("cuCtxGetFlags", || unsafe { give(flags, current()?.flags()) })
+    enter("cuCtxGetFlags", || unsafe { write_out(flags, current()?.flags()) })
 }
 
 /// Sets the flags of the current context, which have no effect.
@@ -402,7 +402,7 @@ pub extern "C" fn cuCtxSetFlags(flags: c_uint) -> Status {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuCtxGetId(context: *mut c_void, id: *mut u64) -> Status {
     // SAFETY: the caller upholds this function's contract.
-    enter("cuCtxGetId", || unsafe { give(id, found_or_current(context)?.id()) })
+    enter("cuCtxGetId", || unsafe { write_out(id, found_or_current(context)?.id()) })
 }
 
 /// Stores the version of the interface that a context implements, or that of the current one for null.
@@ -414,7 +414,7 @@ pub unsafe extern "C" fn cuCtxGetApiVersion(context: *mut c_void, version: *mut 
     enter("cuCtxGetApiVersion", || {
         found_or_current(context)?;
         // SAFETY: the caller upholds this function's contract.
-        unsafe { give(version, API_VERSION) }
+        unsafe { write_out(version, API_VERSION) }
     })
 }
 

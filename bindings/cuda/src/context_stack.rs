@@ -7,7 +7,7 @@ use std::ptr::null_mut;
 use std::sync::Arc;
 
 use crate::context::{Context, bindable};
-use crate::entry::{enter, give};
+use crate::entry::{enter, write_out};
 use crate::init::initialised;
 use crate::status::Status;
 
@@ -111,7 +111,7 @@ pub unsafe extern "C" fn cuCtxGetCurrent(context: *mut *mut c_void) -> Status {
         initialised()?;
         let handle = top().map_or(null_mut(), |context| context.handle());
         // SAFETY: the caller upholds this function's contract.
-        unsafe { give(context, handle) }
+        unsafe { write_out(context, handle) }
     })
 }
 

@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_char, c_int, c_uint};
 use std::ptr;
 
 use crate::attributes::{self, Device, model_of};
-use crate::entry::{enter, give};
+use crate::entry::{enter, write_out};
 use crate::init::initialised;
 pub use crate::settings::{Settings, settings};
 use crate::status::{Result, Status};
@@ -68,7 +68,7 @@ impl PciPosition {
 ///
 /// # Safety
 /// `to` is null, or valid for writes of `length` bytes.
-unsafe fn give_text(to: *mut c_char, length: c_int, text: &str) -> Result<()> {
+unsafe fn write_out_text(to: *mut c_char, length: c_int, text: &str) -> Result<()> {
     let length = usize::try_from(length).unwrap_or(0);
     let room = length.checked_sub(1).filter(|_| !to.is_null()).ok_or(Status::INVALID_VALUE)?;
     let written = text.len().min(room);
@@ -87,7 +87,7 @@ unsafe fn give_text(to: *mut c_char, length: c_int, text: &str) -> Result<()> {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuDeviceGet(device: *mut c_int, ordinal: c_int) -> Status {
     // SAFETY: the caller upholds this function's contract.
-    enter("cuDeviceGet", || unsafe { give(device, checked(ordinal)?) })
+    enter("cuDeviceGet", || unsafe { write_out(device, checked(ordinal)?) })
 }
 
 /// Stores the number of devices.
@@ -99,7 +99,7 @@ pub unsafe extern "C" fn cuDeviceGetCount(devices: *mut c_int) -> Status {
     enter("cuDeviceGetCount", || {
         initialised()?;
         // SAFETY: the caller upholds this function's contract.
-        unsafe { give(devices, count()) }
+        unsafe { write_out(devices, count()) }
     })
 }
 
@@ -112,7 +112,7 @@ pub unsafe extern "C" fn cuDeviceGetName(name: *mut c_char, length: c_int, devic
     enter("cuDeviceGetName", || {
         let sm = properties(device)?.model.sm;
         // SAFETY: the caller upholds this function's contract.
-        unsafe { give_text(name, length, &format!("halfbyte sm_{sm}")) }
+        unsafe { write_out_text(name, length, &format!("halfbyte sm_{sm}")) }
     })
 }
 
@@ -123,7 +123,7 @@ pub unsafe extern "C" fn cuDeviceGetName(name: *mut c_char, length: c_int, devic
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuDeviceGetUuid(identifier: *mut [u8; 16], device: c_int) -> Status {
     // SAFETY: the caller upholds this function's contract.
-    enter("cuDeviceGetUuid", || unsafe { give(identifier, uuid(device)?) })
+    enter("cuDeviceGetUuid", || unsafe { write_out(identifier, uuid(device)?) })
 }
 
 /// Stores the identifier of a device.
@@ -133,7 +133,7 @@ pub unsafe extern "C" fn cuDeviceGetUuid(identifier: *mut [u8; 16], device: c_in
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuDeviceGetUuid_v2(identifier: *mut [u8; 16], device: c_int) -> Status {
     // SAFETY: the caller upholds this function's contract.
-    enter("cuDeviceGetUuid_v2", || unsafe { give(identifier, uuid(device)?) })
+    enter("cuDeviceGetUuid_v2", || unsafe { write_out(identifier, uuid(device)?) })
 }
 
 /// Reports that a device has no locally unique identifier, which only Windows assigns.
@@ -154,7 +154,7 @@ pub unsafe extern "C" fn cuDeviceTotalMem_v2(bytes: *mut usize, device: c_int) -
     enter("cuDeviceTotalMem_v2", || {
         checked(device)?;
         // SAFETY: the caller upholds this function's contract.
-        unsafe { give(bytes, usize::try_from(settings().memory).unwrap_or(usize::MAX)) }
+        unsafe { write_out(bytes, usize::try_from(settings().memory).unwrap_or(usize::MAX)) }
     })
 }
 
@@ -165,7 +165,7 @@ pub unsafe extern "C" fn cuDeviceTotalMem_v2(bytes: *mut usize, device: c_int) -
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuDeviceGetAttribute(value: *mut c_int, number: c_int, device: c_int) -> Status {
     // SAFETY: the caller upholds this function's contract.
-    enter("cuDeviceGetAttribute", || unsafe { give(value, attribute(number, device)?) })
+    enter("cuDeviceGetAttribute", || unsafe { write_out(value, attribute(number, device)?) })
 }
 
 /// Stores the two numbers of a device's compute capability.
@@ -178,8 +178,8 @@ pub unsafe extern "C" fn cuDeviceComputeCapability(major: *mut c_int, minor: *mu
         let numbers = (attribute(75, device)?, attribute(76, device)?);
         // SAFETY: the caller upholds this function's contract.
         unsafe {
-            give(major, numbers.0)?;
-            give(minor, numbers.1)
+            write_out(major, numbers.0)?;
+            write_out(minor, numbers.1)
         }
     })
 }
@@ -220,7 +220,7 @@ pub unsafe extern "C" fn cuDeviceGetProperties(properties: *mut DeviceProperties
             texture_alignment: value(14)?,
         };
         // SAFETY: the caller upholds this function's contract.
-        unsafe { give(properties, values) }
+        unsafe { write_out(properties, values) }
     })
 }
 
@@ -236,7 +236,7 @@ pub unsafe extern "C" fn cuDeviceGetPCIBusId(text: *mut c_char, length: c_int, d
             return Err(Status::INVALID_VALUE);
         }
         // SAFETY: the caller upholds this function's contract.
-        unsafe { give_text(text, length, &position) }
+        unsafe { write_out_text(text, length, &position) }
     })
 }
 
@@ -259,7 +259,7 @@ pub unsafe extern "C" fn cuDeviceGetByPCIBusId(device: *mut c_int, text: *const 
         let number = bus.checked_sub(1).and_then(|number| c_int::try_from(number).ok());
         let number = checked(number.ok_or(Status::INVALID_DEVICE)?)?;
         // SAFETY: the caller upholds this function's contract.
-        unsafe { give(device, number) }
+        unsafe { write_out(device, number) }
     })
 }
 
@@ -272,7 +272,7 @@ pub unsafe extern "C" fn cuDeviceCanAccessPeer(can_access: *mut c_int, device: c
     enter("cuDeviceCanAccessPeer", || {
         let differ = checked(device)? != checked(peer)?;
         // SAFETY: the caller upholds this function's contract.
-        unsafe { give(can_access, c_int::from(differ)) }
+        unsafe { write_out(can_access, c_int::from(differ)) }
     })
 }
 
@@ -299,7 +299,7 @@ pub unsafe extern "C" fn cuDeviceGetP2PAttribute(
             _ => return Err(Status::INVALID_VALUE),
         };
         // SAFETY: the caller upholds this function's contract.
-        unsafe { give(value, attribute) }
+        unsafe { write_out(value, attribute) }
     })
 }
 
@@ -323,13 +323,13 @@ mod tests {
         let mut buffer = [0x7f; 6];
         // SAFETY: the lengths are at most that of the buffer.
         unsafe {
-            assert_eq!(give_text(buffer.as_mut_ptr(), 4, "halfbyte"), Ok(()));
+            assert_eq!(write_out_text(buffer.as_mut_ptr(), 4, "halfbyte"), Ok(()));
             assert_eq!(buffer.map(|byte| byte as u8), *b"hal\0\x7f\x7f");
-            assert_eq!(give_text(buffer.as_mut_ptr(), 6, "a"), Ok(()));
+            assert_eq!(write_out_text(buffer.as_mut_ptr(), 6, "a"), Ok(()));
             assert_eq!(buffer.map(|byte| byte as u8), *b"a\0l\0\x7f\x7f");
-            assert_eq!(give_text(buffer.as_mut_ptr(), 0, "a"), Err(Status::INVALID_VALUE));
-            assert_eq!(give_text(buffer.as_mut_ptr(), -1, "a"), Err(Status::INVALID_VALUE));
-            assert_eq!(give_text(ptr::null_mut(), 4, "a"), Err(Status::INVALID_VALUE));
+            assert_eq!(write_out_text(buffer.as_mut_ptr(), 0, "a"), Err(Status::INVALID_VALUE));
+            assert_eq!(write_out_text(buffer.as_mut_ptr(), -1, "a"), Err(Status::INVALID_VALUE));
+            assert_eq!(write_out_text(ptr::null_mut(), 4, "a"), Err(Status::INVALID_VALUE));
         }
     }
 }

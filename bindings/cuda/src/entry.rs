@@ -27,7 +27,7 @@ pub fn enter(name: &str, body: impl FnOnce() -> Result<()>) -> Status {
 ///
 /// # Safety
 /// `to` is null or valid for a write.
-pub unsafe fn give<T>(to: *mut T, value: T) -> Result<()> {
+pub unsafe fn write_out<T>(to: *mut T, value: T) -> Result<()> {
     if to.is_null() {
         return Err(Status::INVALID_VALUE);
     }

@@ -3,16 +3,16 @@
 use std::ffi::{CStr, c_char};
 use std::ptr::null;
 
-use crate::entry::{enter, give};
+use crate::entry::{enter, write_out};
 use crate::status::{Result, Status};
 
 /// Stores the text for a result code. For an unknown code, stores null and returns [`Status::INVALID_VALUE`].
 ///
 /// # Safety
 /// `to` is null or valid for a write.
-unsafe fn give_text(to: *mut *const c_char, text: Option<&'static CStr>) -> Result<()> {
+unsafe fn write_out_text(to: *mut *const c_char, text: Option<&'static CStr>) -> Result<()> {
     // SAFETY: the caller upholds this function's contract.
-    unsafe { give(to, text.map_or(null(), CStr::as_ptr)) }?;
+    unsafe { write_out(to, text.map_or(null(), CStr::as_ptr)) }?;
     text.map(|_| ()).ok_or(Status::INVALID_VALUE)
 }
 
@@ -23,7 +23,7 @@ unsafe fn give_text(to: *mut *const c_char, text: Option<&'static CStr>) -> Resu
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuGetErrorName(error: Status, name: *mut *const c_char) -> Status {
     // SAFETY: the caller upholds this function's contract.
-    enter("cuGetErrorName", || unsafe { give_text(name, error.name()) })
+    enter("cuGetErrorName", || unsafe { write_out_text(name, error.name()) })
 }
 
 /// Returns a description of a result code.
@@ -33,5 +33,5 @@ pub unsafe extern "C" fn cuGetErrorName(error: Status, name: *mut *const c_char)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuGetErrorString(error: Status, description: *mut *const c_char) -> Status {
     // SAFETY: the caller upholds this function's contract.
-    enter("cuGetErrorString", || unsafe { give_text(description, error.description()) })
+    enter("cuGetErrorString", || unsafe { write_out_text(description, error.description()) })
 }

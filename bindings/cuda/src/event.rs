@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use crate::context::{self, Context};
-use crate::entry::{enter, give};
+use crate::entry::{enter, write_out};
 use crate::init::initialised;
 use crate::registry::Registry;
 use crate::status::{Result, Status};
@@ -102,7 +102,7 @@ pub unsafe extern "C" fn cuEventCreate(event: *mut *mut c_void, flags: c_uint) -
         }
         let handle = EVENTS.insert(Event { owner: context.id(), context, flags, recorded: Mutex::new(None) });
         // SAFETY: the caller upholds this function's contract.
-        unsafe { give(event, handle) }
+        unsafe { write_out(event, handle) }
     })
 }
 
@@ -154,7 +154,7 @@ pub unsafe extern "C" fn cuEventElapsedTime_v2(elapsed: *mut f32, start: *mut c_
     enter("cuEventElapsedTime_v2", || {
         let (start, end) = (find(start)?.time()?, find(end)?.time()?);
         // SAFETY: the caller upholds this function's contract.
-        unsafe { give(elapsed, milliseconds(start, end)) }
+        unsafe { write_out(elapsed, milliseconds(start, end)) }
     })
 }
 

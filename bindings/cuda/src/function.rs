@@ -10,7 +10,7 @@ use halfbyte::runtime::ptx::Kernel;
 
 use crate::attributes::model_of;
 use crate::context;
-use crate::entry::{enter, give};
+use crate::entry::{enter, write_out};
 use crate::module::{self, Module};
 use crate::registry::Registry;
 use crate::settings::settings;
@@ -140,7 +140,7 @@ fn set(function: &Function, number: c_uint, value: c_int) -> Result<()> {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuFuncGetAttribute(value: *mut c_int, attribute: c_uint, function: *mut c_void) -> Status {
     // SAFETY: the caller upholds this function's contract.
-    enter("cuFuncGetAttribute", || unsafe { give(value, get(&*checked(function)?, attribute)?) })
+    enter("cuFuncGetAttribute", || unsafe { write_out(value, get(&*checked(function)?, attribute)?) })
 }
 
 /// Sets an attribute of a function.
@@ -163,7 +163,7 @@ pub unsafe extern "C" fn cuKernelGetAttribute(
     enter("cuKernelGetAttribute", || {
         crate::device::checked(device)?;
         // SAFETY: the caller upholds this function's contract.
-        unsafe { give(value, get(&*checked(kernel)?, attribute)?) }
+        unsafe { write_out(value, get(&*checked(kernel)?, attribute)?) }
     })
 }
 
@@ -207,7 +207,7 @@ pub unsafe extern "C" fn cuFuncGetModule(to: *mut *mut c_void, function: *mut c_
         let function = checked(function)?;
         let handle = module::handle_of(&function.module).ok_or(Status::INVALID_HANDLE)?;
         // SAFETY: the caller upholds this function's contract.
-        unsafe { give(to, handle) }
+        unsafe { write_out(to, handle) }
     })
 }
 
@@ -218,7 +218,7 @@ pub unsafe extern "C" fn cuFuncGetModule(to: *mut *mut c_void, function: *mut c_
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuFuncGetName(name: *mut *const c_char, function: *mut c_void) -> Status {
     // SAFETY: the caller upholds this function's contract.
-    enter("cuFuncGetName", || unsafe { give(name, checked(function)?.name.as_ptr()) })
+    enter("cuFuncGetName", || unsafe { write_out(name, checked(function)?.name.as_ptr()) })
 }
 
 /// Stores the offset of a parameter in the packed parameters, and its size. Each of the two pointers may be null.
@@ -251,7 +251,7 @@ pub unsafe extern "C" fn cuFuncGetParamInfo(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuFuncGetParamCount(function: *mut c_void, count: *mut usize) -> Status {
     // SAFETY: the caller upholds this function's contract.
-    enter("cuFuncGetParamCount", || unsafe { give(count, checked(function)?.params.len()) })
+    enter("cuFuncGetParamCount", || unsafe { write_out(count, checked(function)?.params.len()) })
 }
 
 /// Stores that a function is loaded: modules are loaded eagerly.
@@ -264,7 +264,7 @@ pub unsafe extern "C" fn cuFuncIsLoaded(state: *mut c_uint, function: *mut c_voi
     enter("cuFuncIsLoaded", || {
         checked(function)?;
         // SAFETY: the caller upholds this function's contract.
-        unsafe { give(state, LOADED) }
+        unsafe { write_out(state, LOADED) }
     })
 }
 

@@ -6,7 +6,7 @@ use std::ptr::without_provenance_mut;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use crate::dependency_graph::DependencyGraph;
-use crate::entry::{enter, give};
+use crate::entry::{enter, write_out};
 use crate::graph_operation::{Operation, node_type};
 use crate::init::initialised;
 use crate::registry::Registry;
@@ -130,7 +130,7 @@ pub unsafe extern "C" fn cuGraphCreate(graph: *mut *mut c_void, flags: c_uint) -
             return Err(Status::INVALID_VALUE);
         }
         // SAFETY: the caller upholds this function's contract.
-        unsafe { give(graph, without_provenance_mut(Graph::create(false).handle)) }
+        unsafe { write_out(graph, without_provenance_mut(Graph::create(false).handle)) }
     })
 }
 
@@ -159,7 +159,7 @@ pub unsafe extern "C" fn cuGraphClone(clone: *mut *mut c_void, graph: *mut c_voi
             return Err(Status::INVALID_VALUE);
         }
         // SAFETY: the caller upholds this function's contract.
-        unsafe { give(clone, without_provenance_mut(graph.cloned(false).handle)) }
+        unsafe { write_out(clone, without_provenance_mut(graph.cloned(false).handle)) }
     })
 }
 
@@ -180,7 +180,7 @@ pub unsafe extern "C" fn cuGraphNodeFindInClone(
         let found = nodes.nodes().find(|(_, content)| content.original == original.addr());
         let (found, _) = found.ok_or(Status::INVALID_VALUE)?;
         // SAFETY: the caller upholds this function's contract.
-        unsafe { give(node, without_provenance_mut(found)) }
+        unsafe { write_out(node, without_provenance_mut(found)) }
     })
 }
 
@@ -208,7 +208,7 @@ pub unsafe extern "C" fn cuGraphNodeGetType(node: *mut c_void, kind: *mut c_uint
             })
         })?;
         // SAFETY: the caller upholds this function's contract.
-        unsafe { give(kind, found) }
+        unsafe { write_out(kind, found) }
     })
 }
 
@@ -224,6 +224,6 @@ pub unsafe extern "C" fn cuGraphChildGraphNodeGetGraph(node: *mut c_void, graph:
             Work::Child(child) => Ok(child.handle),
         })?;
         // SAFETY: the caller upholds this function's contract.
-        unsafe { give(graph, without_provenance_mut(handle)) }
+        unsafe { write_out(graph, without_provenance_mut(handle)) }
     })
 }

@@ -51,7 +51,7 @@ unsafe fn edge_list(
 /// # Safety
 /// `count` is null, or valid for a read and a write. `columns` and `data` are null or valid for as many writes as
 /// `count` says.
-unsafe fn give_rows<const N: usize>(
+unsafe fn write_out_rows<const N: usize>(
     rows: &[[usize; N]],
     columns: [*mut *mut c_void; N],
     data: *mut EdgeData,
@@ -88,7 +88,7 @@ unsafe fn give_rows<const N: usize>(
 unsafe fn give_nodes(nodes: &[usize], to: *mut *mut c_void, data: *mut EdgeData, count: *mut usize) -> Result<()> {
     let rows: Vec<[usize; 1]> = nodes.iter().map(|node| [*node]).collect();
     // SAFETY: the caller upholds this function's contract.
-    unsafe { give_rows(&rows, [to], data, count) }
+    unsafe { write_out_rows(&rows, [to], data, count) }
 }
 
 /// Stores the nodes of a graph in the order in which they were added. If `nodes` is null, stores only their number.
@@ -131,7 +131,7 @@ unsafe fn give_edges(
     let edges = checked(graph)?.nodes().edges();
     let rows: Vec<[usize; 2]> = edges.into_iter().map(<[usize; 2]>::from).collect();
     // SAFETY: the caller upholds this function's contract.
-    unsafe { give_rows(&rows, [from, to], data, count) }
+    unsafe { write_out_rows(&rows, [from, to], data, count) }
 }
 
 /// Stores the edges of a graph. If `from` and `to` are null, stores only their number.
@@ -327,7 +327,7 @@ mod tests {
     fn stored(rows: &[[usize; 1]], mut count: usize) -> ([usize; 3], usize) {
         let mut handles = [without_provenance_mut(7); 3];
         // SAFETY: the count is at most 3.
-        assert_eq!(unsafe { give_rows(rows, [handles.as_mut_ptr()], null_mut(), &raw mut count) }, Ok(()));
+        assert_eq!(unsafe { write_out_rows(rows, [handles.as_mut_ptr()], null_mut(), &raw mut count) }, Ok(()));
         (handles.map(|handle| handle.addr()), count)
     }
 
@@ -342,16 +342,16 @@ mod tests {
     fn without_arrays_the_rows_are_counted() {
         let mut count = 0;
         // SAFETY: the count is valid.
-        let given = unsafe { give_rows(&[[16, 32]], [null_mut(); 2], null_mut(), &raw mut count) };
+        let given = unsafe { write_out_rows(&[[16, 32]], [null_mut(); 2], null_mut(), &raw mut count) };
         assert_eq!((given, count), (Ok(()), 1));
         let mut handle = null_mut();
         for columns in [[&raw mut handle, null_mut()], [null_mut(), &raw mut handle]] {
             // SAFETY: the count and the column are valid.
-            let given = unsafe { give_rows(&[[16, 32]], columns, null_mut(), &raw mut count) };
+            let given = unsafe { write_out_rows(&[[16, 32]], columns, null_mut(), &raw mut count) };
             assert_eq!(given, Err(Status::INVALID_VALUE));
         }
         // SAFETY: all pointers are null.
-        let given = unsafe { give_rows(&[[16, 32]], [null_mut(); 2], null_mut(), null_mut()) };
+        let given = unsafe { write_out_rows(&[[16, 32]], [null_mut(); 2], null_mut(), null_mut()) };
         assert_eq!(given, Err(Status::INVALID_VALUE));
     }
 

@@ -5,7 +5,7 @@ use std::ptr::{null_mut, without_provenance_mut};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::dependency_graph::DependencyGraph;
-use crate::entry::{enter, give};
+use crate::entry::{enter, write_out};
 use crate::graph::{self, Graph, Work};
 use crate::graph_operation::Operation;
 use crate::init::initialised;
@@ -206,7 +206,7 @@ pub unsafe extern "C" fn cuGraphInstantiate_v2(
             }
         }
         // SAFETY: as above.
-        unsafe { give(executable, created.map_err(Failure::status)?) }
+        unsafe { write_out(executable, created.map_err(Failure::status)?) }
     })
 }
 
@@ -226,7 +226,7 @@ pub unsafe extern "C" fn cuGraphInstantiateWithFlags(
         }
         let created = instantiate(graph, flags).map_err(Failure::status)?;
         // SAFETY: the caller upholds this function's contract.
-        unsafe { give(executable, created) }
+        unsafe { write_out(executable, created) }
     })
 }
 
@@ -278,7 +278,7 @@ pub unsafe extern "C" fn cuGraphInstantiateWithParams(
         })?;
         params.result = instantiate_result::SUCCESS;
         // SAFETY: as above.
-        unsafe { give(executable, created) }
+        unsafe { write_out(executable, created) }
     })
 }
 
@@ -289,7 +289,7 @@ pub unsafe extern "C" fn cuGraphInstantiateWithParams(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuGraphExecGetFlags(executable: *mut c_void, flags: *mut u64) -> Status {
     // SAFETY: the caller upholds this function's contract.
-    enter("cuGraphExecGetFlags", || unsafe { give(flags, checked(executable)?.flags) })
+    enter("cuGraphExecGetFlags", || unsafe { write_out(flags, checked(executable)?.flags) })
 }
 
 /// Destroys an executable graph.

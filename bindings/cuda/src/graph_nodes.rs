@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 
 use crate::copy_pitched::Copy3D;
-use crate::entry::{enter, give};
+use crate::entry::{enter, write_out};
 use crate::graph::{Work, checked, with_node};
 use crate::graph_edges::list;
 use crate::graph_operation::{
@@ -39,7 +39,7 @@ unsafe fn add(
     let dependencies = unsafe { list(dependencies, count) }?;
     let added = graph.add(&dependencies, Work::Operation(operation()?))?;
     // SAFETY: as above.
-    unsafe { give(node, added) }
+    unsafe { write_out(node, added) }
 }
 
 /// Changes the operation of a node.
@@ -191,7 +191,7 @@ pub unsafe extern "C" fn cuGraphAddChildGraphNode(
         let embedded = child.cloned(true);
         let added = graph.add(&dependencies, Work::Child(embedded.clone())).inspect_err(|_| embedded.destroy())?;
         // SAFETY: as above.
-        unsafe { give(node, added) }
+        unsafe { write_out(node, added) }
     })
 }
 
@@ -229,7 +229,7 @@ unsafe fn set_kernel_params(node: *mut c_void, params: &KernelParamsV2) -> Resul
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuGraphKernelNodeGetParams(node: *mut c_void, params: *mut KernelParams) -> Status {
     // SAFETY: the caller upholds this function's contract.
-    enter("cuGraphKernelNodeGetParams", || unsafe { give(params, kernel_params(node)?.base) })
+    enter("cuGraphKernelNodeGetParams", || unsafe { write_out(params, kernel_params(node)?.base) })
 }
 
 /// Stores the parameters of a kernel node. They belong to the node, and stay valid until its parameters are changed.
@@ -239,7 +239,7 @@ pub unsafe extern "C" fn cuGraphKernelNodeGetParams(node: *mut c_void, params: *
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuGraphKernelNodeGetParams_v2(node: *mut c_void, params: *mut KernelParamsV2) -> Status {
     // SAFETY: the caller upholds this function's contract.
-    enter("cuGraphKernelNodeGetParams_v2", || unsafe { give(params, kernel_params(node)?) })
+    enter("cuGraphKernelNodeGetParams_v2", || unsafe { write_out(params, kernel_params(node)?) })
 }
 
 /// Sets the parameters of a kernel node.
@@ -271,7 +271,7 @@ pub unsafe extern "C" fn cuGraphMemcpyNodeGetParams(node: *mut c_void, params: *
     enter("cuGraphMemcpyNodeGetParams", || {
         change(node, |operation| match operation {
             // SAFETY: the caller upholds this function's contract.
-            Operation::Copy(copy) => unsafe { give(params, *copy.params) },
+            Operation::Copy(copy) => unsafe { write_out(params, *copy.params) },
             _ => Err(Status::INVALID_VALUE),
         })
     })
@@ -305,7 +305,7 @@ pub unsafe extern "C" fn cuGraphMemsetNodeGetParams(node: *mut c_void, params: *
     enter("cuGraphMemsetNodeGetParams", || {
         change(node, |operation| match operation {
             // SAFETY: the caller upholds this function's contract.
-            Operation::Fill(fill) => unsafe { give(params, fill.params) },
+            Operation::Fill(fill) => unsafe { write_out(params, fill.params) },
             _ => Err(Status::INVALID_VALUE),
         })
     })
@@ -336,7 +336,7 @@ pub unsafe extern "C" fn cuGraphHostNodeGetParams(node: *mut c_void, params: *mu
     enter("cuGraphHostNodeGetParams", || {
         change(node, |operation| match operation {
             // SAFETY: the caller upholds this function's contract.
-            Operation::Host(host) => unsafe { give(params, *host) },
+            Operation::Host(host) => unsafe { write_out(params, *host) },
             _ => Err(Status::INVALID_VALUE),
         })
     })

@@ -5,7 +5,7 @@ use std::process;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::device;
-use crate::entry::{enter, give};
+use crate::entry::{enter, write_out};
 use crate::host_function;
 use crate::status::{Result, Status};
 
@@ -52,5 +52,5 @@ pub extern "C" fn cuInit(flags: c_uint) -> Status {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuDriverGetVersion(version: *mut c_int) -> Status {
     // SAFETY: the caller upholds this function's contract.
-    enter("cuDriverGetVersion", || unsafe { give(version, DRIVER_VERSION) })
+    enter("cuDriverGetVersion", || unsafe { write_out(version, DRIVER_VERSION) })
 }

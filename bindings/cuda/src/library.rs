@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_uint, c_void};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::context;
-use crate::entry::{enter, give};
+use crate::entry::{enter, write_out};
 use crate::function;
 use crate::image;
 use crate::init::initialised;
@@ -59,7 +59,7 @@ pub unsafe extern "C" fn cuLibraryLoadData(
         let text = image.and_then(|image| image.ptx(settings().sm));
         let made = options.logged(text.and_then(|text| Module::new("<library>", &text, NO_CONTEXT)))?;
         // SAFETY: as above.
-        unsafe { give(library, insert(made)) }
+        unsafe { write_out(library, insert(made)) }
     })
 }
 
@@ -88,7 +88,7 @@ pub unsafe extern "C" fn cuLibraryLoadFromFile(
         let text = read_file(path);
         let made = options.logged(text.and_then(|text| Module::new(path, &text, NO_CONTEXT)))?;
         // SAFETY: as above.
-        unsafe { give(library, insert(made)) }
+        unsafe { write_out(library, insert(made)) }
     })
 }
 
@@ -116,7 +116,7 @@ pub unsafe extern "C" fn cuLibraryGetKernel(
     kernel: *const c_char,
 ) -> Status {
     // SAFETY: the caller upholds this function's contract.
-    enter("cuLibraryGetKernel", || unsafe { give(to, checked(library)?.module.function(name(kernel)?)?) })
+    enter("cuLibraryGetKernel", || unsafe { write_out(to, checked(library)?.module.function(name(kernel)?)?) })
 }
 
 /// Stores the number of kernels of a library.
@@ -126,7 +126,7 @@ pub unsafe extern "C" fn cuLibraryGetKernel(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuLibraryGetKernelCount(count: *mut c_uint, library: *mut c_void) -> Status {
     // SAFETY: the caller upholds this function's contract.
-    enter("cuLibraryGetKernelCount", || unsafe { give(count, checked(library)?.module.kernels().len() as c_uint) })
+    enter("cuLibraryGetKernelCount", || unsafe { write_out(count, checked(library)?.module.kernels().len() as c_uint) })
 }
 
 /// Stores the handles of the first `count` kernels of a library.
@@ -143,7 +143,7 @@ pub unsafe extern "C" fn cuLibraryEnumerateKernels(
         let library = checked(library)?;
         for (number, kernel) in library.module.kernels().into_iter().take(count as usize).enumerate() {
             // SAFETY: the caller upholds this function's contract.
-            unsafe { give(kernels.wrapping_add(number), library.module.function(kernel)?) }?;
+            unsafe { write_out(kernels.wrapping_add(number), library.module.function(kernel)?) }?;
         }
         Ok(())
     })
@@ -163,7 +163,7 @@ pub unsafe extern "C" fn cuLibraryGetModule(to: *mut *mut c_void, library: *mut 
             *handle = module::insert(library.module.clone()).addr();
         }
         // SAFETY: the caller upholds this function's contract.
-        unsafe { give(to, std::ptr::without_provenance_mut(*handle)) }
+        unsafe { write_out(to, std::ptr::without_provenance_mut(*handle)) }
     })
 }
 
@@ -207,7 +207,7 @@ pub unsafe extern "C" fn cuKernelGetFunction(to: *mut *mut c_void, kernel: *mut 
         context::usable()?;
         function::checked(kernel)?;
         // SAFETY: the caller upholds this function's contract.
-        unsafe { give(to, kernel) }
+        unsafe { write_out(to, kernel) }
     })
 }
 
@@ -222,6 +222,6 @@ pub unsafe extern "C" fn cuKernelGetLibrary(to: *mut *mut c_void, kernel: *mut c
         let found = LIBRARIES.all().into_iter().find(|(_, library)| Arc::ptr_eq(&library.module, &kernel.module));
         let (handle, _) = found.ok_or(Status::INVALID_HANDLE)?;
         // SAFETY: the caller upholds this function's contract.
-        unsafe { give(to, std::ptr::without_provenance_mut(handle)) }
+        unsafe { write_out(to, std::ptr::without_provenance_mut(handle)) }
     })
 }

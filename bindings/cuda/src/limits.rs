@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_uint};
 
 use crate::context::{Context, current};
-use crate::entry::{enter, give};
+use crate::entry::{enter, write_out};
 use crate::settings::{Settings, settings};
 use crate::status::{Result, Status};
 
@@ -133,7 +133,7 @@ pub unsafe extern "C" fn cuCtxGetLimit(value: *mut usize, limit: c_uint) -> Stat
         let context = current()?;
         let limit = limit_of(&context, limit, settings().sm)?;
         // SAFETY: the caller upholds this function's contract.
-        unsafe { give(value, limit) }
+        unsafe { write_out(value, limit) }
     })
 }
 
@@ -155,7 +155,7 @@ pub unsafe extern "C" fn cuCtxGetCacheConfig(preference: *mut c_uint) -> Status 
     enter("cuCtxGetCacheConfig", || {
         let cache = current()?.limits().cache;
         // SAFETY: the caller upholds this function's contract.
-        unsafe { give(preference, cache) }
+        unsafe { write_out(preference, cache) }
     })
 }
 
@@ -177,7 +177,7 @@ pub unsafe extern "C" fn cuCtxGetSharedMemConfig(preference: *mut c_uint) -> Sta
     enter("cuCtxGetSharedMemConfig", || {
         let banks = current()?.limits().banks;
         // SAFETY: the caller upholds this function's contract.
-        unsafe { give(preference, banks) }
+        unsafe { write_out(preference, banks) }
     })
 }
 

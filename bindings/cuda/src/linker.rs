@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use halfbyte::isa::ptx::text::link;
 
 use crate::context;
-use crate::entry::{enter, give};
+use crate::entry::{enter, write_out};
 use crate::image::{self, ImageError};
 use crate::jit_options::JitOptions;
 use crate::module::name;
@@ -63,7 +63,7 @@ pub unsafe extern "C" fn cuLinkCreate_v2(
             return Err(Status::INVALID_VALUE);
         }
         // SAFETY: as above.
-        unsafe { give(state, LINKS.insert(Link::default())) }
+        unsafe { write_out(state, LINKS.insert(Link::default())) }
     })
 }
 
@@ -134,8 +134,8 @@ pub unsafe extern "C" fn cuLinkComplete(state: *mut c_void, image: *mut *const c
         let linked = held.insert(linked);
         // SAFETY: the caller upholds this function's contract.
         unsafe {
-            give(image, linked.as_ptr().cast())?;
-            give(bytes, linked.as_bytes_with_nul().len())
+            write_out(image, linked.as_ptr().cast())?;
+            write_out(bytes, linked.as_bytes_with_nul().len())
         }
     })
 }

@@ -10,7 +10,7 @@ use halfbyte::import_ptx::{Globals, load_of, read_each};
 use halfbyte::isa::ptx::text::ParsedFile;
 
 use crate::context::{self, Context};
-use crate::entry::{enter, give};
+use crate::entry::{enter, write_out};
 use crate::function::{FUNCTIONS, Function};
 use crate::image::{self, ImageError};
 use crate::jit_options::JitOptions;
@@ -175,7 +175,7 @@ fn load(module: *mut *mut c_void, make: impl FnOnce(&Context) -> Result<Module>)
     }
     let made = make(&context)?;
     // SAFETY: the pointer is not null, and the caller of the driver function passes a valid one.
-    unsafe { give(module, insert(Arc::new(made))) }
+    unsafe { write_out(module, insert(Arc::new(made))) }
 }
 
 /// Loads a module from a file with PTX or with a fatbin.
@@ -255,7 +255,7 @@ pub extern "C" fn cuModuleUnload(module: *mut c_void) -> Status {
 pub unsafe extern "C" fn cuModuleGetLoadingMode(mode: *mut c_uint) -> Status {
     const EAGER: c_uint = 1;
     // SAFETY: the caller upholds this function's contract.
-    enter("cuModuleGetLoadingMode", || unsafe { give(mode, EAGER) })
+    enter("cuModuleGetLoadingMode", || unsafe { write_out(mode, EAGER) })
 }
 
 /// Stores the handle of a kernel.
@@ -271,7 +271,7 @@ pub unsafe extern "C" fn cuModuleGetFunction(
     enter("cuModuleGetFunction", || {
         context::usable()?;
         // SAFETY: the caller upholds this function's contract.
-        unsafe { give(function, checked(module)?.function(name(kernel)?)?) }
+        unsafe { write_out(function, checked(module)?.function(name(kernel)?)?) }
     })
 }
 
@@ -282,7 +282,7 @@ pub unsafe extern "C" fn cuModuleGetFunction(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuModuleGetFunctionCount(count: *mut c_uint, module: *mut c_void) -> Status {
     // SAFETY: the caller upholds this function's contract.
-    enter("cuModuleGetFunctionCount", || unsafe { give(count, checked(module)?.kernels().len() as c_uint) })
+    enter("cuModuleGetFunctionCount", || unsafe { write_out(count, checked(module)?.kernels().len() as c_uint) })
 }
 
 /// Stores the handles of the first `count` kernels of a module.
@@ -299,7 +299,7 @@ pub unsafe extern "C" fn cuModuleEnumerateFunctions(
         let module = checked(module)?;
         for (number, kernel) in module.kernels().into_iter().take(count as usize).enumerate() {
             // SAFETY: the caller upholds this function's contract.
-            unsafe { give(functions.wrapping_add(number), module.function(kernel)?) }?;
+            unsafe { write_out(functions.wrapping_add(number), module.function(kernel)?) }?;
         }
         Ok(())
     })

@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_uint, c_void};
 
 use crate::attributes::{MAX_THREADS, WARP, model_of, resident_blocks};
-use crate::entry::{enter, give};
+use crate::entry::{enter, write_out};
 use crate::function::{self, Function};
 use crate::launch::LaunchConfig;
 use crate::settings::settings;
@@ -34,7 +34,7 @@ pub unsafe extern "C" fn cuOccupancyMaxActiveBlocksPerMultiprocessor(
         let function = function::checked(function)?;
         let threads = u32::try_from(threads).ok().filter(|&threads| threads != 0).ok_or(Status::INVALID_VALUE)?;
         // SAFETY: the caller upholds this function's contract.
-        unsafe { give(blocks, resident(&function, threads, dynamic) as c_int) }
+        unsafe { write_out(blocks, resident(&function, threads, dynamic) as c_int) }
     })
 }
 
@@ -87,8 +87,8 @@ pub unsafe extern "C" fn cuOccupancyMaxPotentialBlockSize(
         let (blocks, size) = best(&function, limit, dynamic)?;
         // SAFETY: as above.
         unsafe {
-            give(grid, blocks as c_int)?;
-            give(block, size as c_int)
+            write_out(grid, blocks as c_int)?;
+            write_out(block, size as c_int)
         }
     })
 }
@@ -134,7 +134,7 @@ pub unsafe extern "C" fn cuOccupancyAvailableDynamicSMemPerBlock(
         let of_block = (model.shared / blocks).saturating_sub(model.shared_reserved).min(model.shared_opt_in);
         let dynamic = u64::from(of_block).saturating_sub(function.resources.shared);
         // SAFETY: the caller upholds this function's contract.
-        unsafe { give(bytes, dynamic as usize) }
+        unsafe { write_out(bytes, dynamic as usize) }
     })
 }
 
@@ -151,6 +151,6 @@ pub unsafe extern "C" fn cuOccupancyMaxActiveClusters(
     enter("cuOccupancyMaxActiveClusters", || {
         function::checked(function)?;
         // SAFETY: the caller upholds this function's contract.
-        unsafe { give(clusters, 0) }
+        unsafe { write_out(clusters, 0) }
     })
 }

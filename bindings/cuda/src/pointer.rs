@@ -2,7 +2,7 @@
 
 use std::ffi::{c_uint, c_void};
 
-use crate::entry::{enter, give};
+use crate::entry::{enter, write_out};
 use crate::init::initialised;
 use crate::memory::{self, Block, MemoryKind};
 use crate::pool;
@@ -118,9 +118,9 @@ fn value(number: c_uint, address: u64, block: &Block) -> Result<u64> {
 unsafe fn store(to: *mut c_void, number: c_uint, value: u64) -> Result<()> {
     match type_of(number)? {
         // SAFETY: the caller upholds this function's contract.
-        ValueType::Word => unsafe { give(to.cast(), value as u32) },
+        ValueType::Word => unsafe { write_out(to.cast(), value as u32) },
         // SAFETY: as above.
-        ValueType::Long => unsafe { give(to.cast(), value) },
+        ValueType::Long => unsafe { write_out(to.cast(), value) },
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::context;
 use crate::device;
-use crate::entry::{enter, give};
+use crate::entry::{enter, write_out};
 use crate::init::initialised;
 use crate::memory::{self, Account};
 use crate::registry::Registry;
@@ -276,7 +276,7 @@ unsafe fn allocate(to: *mut u64, bytes: usize, pool: *mut c_void, context: &cont
     }
     let address = memory::allocate_from_pool(bytes as u64, pool.addr(), found.max_bytes, found.device, context.id())?;
     // SAFETY: the caller upholds this function's contract.
-    unsafe { give(to, address) }
+    unsafe { write_out(to, address) }
 }
 
 /// Allocates memory from the current pool of the device, on a stream.
@@ -345,8 +345,8 @@ pub unsafe extern "C" fn cuMemPoolCreate(pool: *mut *mut c_void, properties: *co
         }
         let max_bytes = if max_bytes == 0 { settings().memory } else { max_bytes as u64 };
         let handle = POOLS.insert(Pool::new(location.device()?, max_bytes));
-        // SAFETY: the pointer is not null, so that it is valid for a write by contract.
-        unsafe { give(pool, handle) }
+        // SAFETY: the pointer is not null, so it is valid for a write by contract.
+        unsafe { write_out(pool, handle) }
     })
 }
 
@@ -380,9 +380,9 @@ pub unsafe extern "C" fn cuMemPoolGetAttribute(pool: *mut c_void, number: c_uint
         let usage = memory::usage(Account::Pool(pool.addr()));
         match Pool::checked(pool)?.attribute(number, usage)? {
             // SAFETY: the caller upholds this function's contract.
-            Value::Int(int) => unsafe { give(value.cast(), int) },
+            Value::Int(int) => unsafe { write_out(value.cast(), int) },
             // SAFETY: as above.
-            Value::Bytes(bytes) => unsafe { give(value.cast(), bytes) },
+            Value::Bytes(bytes) => unsafe { write_out(value.cast(), bytes) },
         }
     })
 }
@@ -457,7 +457,7 @@ pub unsafe extern "C" fn cuMemPoolGetAccess(
         // SAFETY: the caller upholds this function's contract.
         let location = unsafe { location.as_ref() }.ok_or(Status::INVALID_VALUE)?;
         // SAFETY: as above.
-        unsafe { give(flags, found.access(location.device()?)) }
+        unsafe { write_out(flags, found.access(location.device()?)) }
     })
 }
 
@@ -470,7 +470,7 @@ pub unsafe extern "C" fn cuDeviceGetDefaultMemPool(pool: *mut *mut c_void, devic
     enter("cuDeviceGetDefaultMemPool", || {
         initialised()?;
         // SAFETY: the caller upholds this function's contract.
-        unsafe { give(pool, without_provenance_mut(device_pools(device)?.default)) }
+        unsafe { write_out(pool, without_provenance_mut(device_pools(device)?.default)) }
     })
 }
 
@@ -483,7 +483,7 @@ pub unsafe extern "C" fn cuDeviceGetMemPool(pool: *mut *mut c_void, device: c_in
     enter("cuDeviceGetMemPool", || {
         initialised()?;
         // SAFETY: the caller upholds this function's contract.
-        unsafe { give(pool, without_provenance_mut(device_pools(device)?.current)) }
+        unsafe { write_out(pool, without_provenance_mut(device_pools(device)?.current)) }
     })
 }
 

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::context::Context;
 use crate::device;
-use crate::entry::{enter, give};
+use crate::entry::{enter, write_out};
 use crate::status::{Result, Status};
 
 /// Runs `body` on the primary context of a device. Calls for primary contexts exclude each other.
@@ -52,7 +52,7 @@ pub unsafe extern "C" fn cuDevicePrimaryCtxRetain(context: *mut *mut c_void, dev
             return Err(Status::INVALID_VALUE);
         }
         // SAFETY: the caller upholds this function's contract.
-        unsafe { give(context, retain(device)?) }
+        unsafe { write_out(context, retain(device)?) }
     })
 }
 
@@ -88,8 +88,8 @@ pub unsafe extern "C" fn cuDevicePrimaryCtxGetState(
         let (set, is_alive) = with_primary(device, |context| Ok((context.flags(), context.is_alive())))?;
         // SAFETY: the caller upholds this function's contract.
         unsafe {
-            give(flags, set)?;
-            give(is_active, c_int::from(is_alive))
+            write_out(flags, set)?;
+            write_out(is_active, c_int::from(is_alive))
         }
     })
 }

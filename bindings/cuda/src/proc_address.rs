@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr::{null, null_mut};
 
-use crate::entry::{enter, give, trace};
+use crate::entry::{enter, trace, write_out};
 use crate::status::{Result, Status};
 
 /// Exported function of the driver.
@@ -82,7 +82,7 @@ unsafe fn look_up(
     trace(format_args!("lookup of {}, version {version}: {symbol}", name.to_string_lossy()));
     let value = found.map_or(null_mut(), |function| function.address as *mut c_void);
     // SAFETY: the caller upholds this function's contract.
-    unsafe { give(address, value) }?;
+    unsafe { write_out(address, value) }?;
     Ok(found.map(|_| ()))
 }
 
@@ -136,7 +136,7 @@ pub unsafe extern "C" fn cuGetProcAddress_v2(
 pub unsafe extern "C" fn cuGetExportTable(table: *mut *const c_void, _id: *const c_void) -> Status {
     enter("cuGetExportTable", || {
         // SAFETY: the caller upholds this function's contract.
-        unsafe { give(table, null()) }?;
+        unsafe { write_out(table, null()) }?;
         Err(Status::NOT_FOUND)
     })
 }

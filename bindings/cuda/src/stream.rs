@@ -6,7 +6,7 @@ use std::ptr::null_mut;
 use std::sync::Arc;
 
 use crate::context::{self, Context, current};
-use crate::entry::{enter, give};
+use crate::entry::{enter, write_out};
 use crate::event;
 use crate::init::initialised;
 use crate::limits::{GREATEST_PRIORITY, LEAST_PRIORITY};
@@ -161,7 +161,7 @@ pub extern "C" fn cuStreamWaitEvent(stream: *mut c_void, event: *mut c_void, fla
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuStreamGetCtx(stream: *mut c_void, context: *mut *mut c_void) -> Status {
     // SAFETY: the caller upholds this function's contract.
-    enter("cuStreamGetCtx", || unsafe { give(context, context_of(stream)?.handle()) })
+    enter("cuStreamGetCtx", || unsafe { write_out(context, context_of(stream)?.handle()) })
 }
 
 /// Stores the context of a stream, and null as its green context, because green contexts are not supported.
@@ -178,8 +178,8 @@ pub unsafe extern "C" fn cuStreamGetCtx_v2(
         let handle = context_of(stream)?.handle();
         // SAFETY: the caller upholds this function's contract.
         unsafe {
-            give(context, handle)?;
-            give(green, null_mut())
+            write_out(context, handle)?;
+            write_out(green, null_mut())
         }
     })
 }
@@ -193,7 +193,7 @@ pub unsafe extern "C" fn cuStreamGetFlags(stream: *mut c_void, flags: *mut c_uin
     enter("cuStreamGetFlags", || {
         let set = created(stream)?.map_or(0, |stream| stream.flags);
         // SAFETY: the caller upholds this function's contract.
-        unsafe { give(flags, set) }
+        unsafe { write_out(flags, set) }
     })
 }
 
@@ -206,7 +206,7 @@ pub unsafe extern "C" fn cuStreamGetPriority(stream: *mut c_void, priority: *mut
     enter("cuStreamGetPriority", || {
         let set = created(stream)?.map_or(LEAST_PRIORITY, |stream| stream.priority);
         // SAFETY: the caller upholds this function's contract.
-        unsafe { give(priority, set) }
+        unsafe { write_out(priority, set) }
     })
 }
 
@@ -217,7 +217,7 @@ pub unsafe extern "C" fn cuStreamGetPriority(stream: *mut c_void, priority: *mut
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuStreamGetId(stream: *mut c_void, identifier: *mut u64) -> Status {
     // SAFETY: the caller upholds this function's contract.
-    enter("cuStreamGetId", || unsafe { give(identifier, id(stream)?) })
+    enter("cuStreamGetId", || unsafe { write_out(identifier, id(stream)?) })
 }
 
 /// Stores the device of a stream.
@@ -227,7 +227,7 @@ pub unsafe extern "C" fn cuStreamGetId(stream: *mut c_void, identifier: *mut u64
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuStreamGetDevice(stream: *mut c_void, device: *mut c_int) -> Status {
     // SAFETY: the caller upholds this function's contract.
-    enter("cuStreamGetDevice", || unsafe { give(device, context_of(stream)?.device) })
+    enter("cuStreamGetDevice", || unsafe { write_out(device, context_of(stream)?.device) })
 }
 
 /// Stores that a stream is not being captured. Captures are not supported.
@@ -240,7 +240,7 @@ pub unsafe extern "C" fn cuStreamIsCapturing(stream: *mut c_void, state: *mut c_
     enter("cuStreamIsCapturing", || {
         checked(stream)?;
         // SAFETY: the caller upholds this function's contract.
-        unsafe { give(state, NOT_CAPTURING) }
+        unsafe { write_out(state, NOT_CAPTURING) }
     })
 }
 

@@ -286,7 +286,7 @@ impl Kernel {
         }
         let is_direct = match on {
             None => true,
-            Some(Platform::Words(target)) => target.sm().is_some(),
+            Some(Platform::Target(target)) => target.sm().is_some(),
             Some(Platform::Ir) => false,
         };
         let is_direct = is_direct && matches!(self.source, KernelOrigin::Ptx(_));
@@ -457,7 +457,7 @@ impl Kernel {
         let several_axes = !run.launch.shape.is_along_x();
         let (target, or_evaluate) = match place {
             LaunchTarget::Asked(Platform::Ir) => (None, false),
-            LaunchTarget::Asked(Platform::Words(target)) => (Some(target), false),
+            LaunchTarget::Asked(Platform::Target(target)) => (Some(target), false),
             LaunchTarget::Any => (Some(HALU), true),
         };
         let engine = target.map(|target| run.launch.engine_for(target));

@@ -134,7 +134,7 @@ pub(crate) fn target(name: &str, sm: Option<&Bound<'_, PyAny>>) -> PyResult<Plat
     let sm = keyword::sm(sm)?;
     let without = || PyValueError::new_err(format!("sm is only valid for PTX, not for target {name:?}"));
     match on {
-        Platform::Words(target) => TARGETS.for_sm(target, sm).map(Platform::Words).ok_or_else(without),
+        Platform::Target(target) => TARGETS.for_sm(target, sm).map(Platform::Target).ok_or_else(without),
         Platform::Ir => Err(without()),
     }
 }
@@ -142,7 +142,7 @@ pub(crate) fn target(name: &str, sm: Option<&Bound<'_, PyAny>>) -> PyResult<Plat
 /// Converts the keyword argument `target` to a target. The evaluator is rejected.
 pub(crate) fn machine(name: &str, sm: Option<&Bound<'_, PyAny>>) -> PyResult<Target> {
     match target(name, sm)? {
-        Platform::Words(target) => Ok(target),
+        Platform::Target(target) => Ok(target),
         Platform::Ir => Err(PyValueError::new_err("cannot compile for target \"ir\", which is the evaluator")),
     }
 }

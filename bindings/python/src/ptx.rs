@@ -168,8 +168,8 @@ impl PtxKernel {
         }
         let on = match on {
             Some(Platform::Ir) => None,
-            Some(Platform::Words(target)) if target.sm().is_none() => Some(target),
-            None | Some(Platform::Words(_)) => return self.run(py, signature, given, launch, races),
+            Some(Platform::Target(target)) if target.sm().is_none() => Some(target),
+            None | Some(Platform::Target(_)) => return self.run(py, signature, given, launch, races),
         };
         self.run_imported(py, signature, given, launch, (on, races))
     }

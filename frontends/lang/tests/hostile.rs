@@ -43,8 +43,8 @@ fn deep_nesting() {
         assert!(!answer(&text).is_empty());
     }
     refused(&kernel(&format!("  {}", "if a == 0 { n = 1 } else ".repeat(50_000))), "levels of nesting");
-    refused(&kernel(&format!("  n = x{}", "[0]".repeat(50_000))), "the place has more than");
-    refused(&kernel(&format!("  n = a{}", ".b".repeat(50_000))), "the place has more than");
+    refused(&kernel(&format!("  n = x{}", "[0]".repeat(50_000))), "indices and fields after one name");
+    refused(&kernel(&format!("  n = a{}", ".b".repeat(50_000))), "indices and fields after one name");
     answer(&"(".repeat(1_000_000));
     answer(&"{".repeat(1_000_000));
     answer(&"kernel k(".repeat(100_000));

@@ -241,7 +241,7 @@ pub fn compile_object_to(
     let mut failed = None;
     let compiled = compile_each(file, text, options, watch, |(code, _)| {
         writer.add(&code).map_err(unwritable)?;
-        writer.hand_over(out).map_err(|error| {
+        writer.flush_if_full(out).map_err(|error| {
             let ended = unwritable(ObjectError::Format(error.to_string()));
             failed = Some(error);
             ended

@@ -26,13 +26,13 @@ pub(super) enum ScheduleAction {
     /// another. No lane continues before the last lane has executed the op.
     Yields,
     /// The item waits for other items, because the op is a barrier or collective operation.
-    Meets,
+    Waits,
 }
 
 impl ScheduleAction {
     pub(super) fn at(op: Op) -> ScheduleAction {
         match op.row().effect {
-            Effect::Convergent => ScheduleAction::Meets,
+            Effect::Convergent => ScheduleAction::Waits,
             Effect::Atomic => ScheduleAction::Yields,
             _ => ScheduleAction::Goes,
         }
@@ -48,7 +48,7 @@ struct ItemState {
 
 /// Returns the barrier or collective operation that `op` executes. `args` are the bits of the
 /// operands. Returns `None` for other ops.
-fn meeting(op: Op, attr: Attr, args: &[u64]) -> Option<SyncOp<u32, bool>> {
+fn sync_op(op: Op, attr: Attr, args: &[u64]) -> Option<SyncOp<u32, bool>> {
     let word = |number: usize| args.get(number).map_or(0, |&bits| bits as u32);
     let says = word(0) & 1 != 0;
     let barrier = |first: usize, of| SyncOp::Barrier {
@@ -97,10 +97,10 @@ fn meeting(op: Op, attr: Attr, args: &[u64]) -> Option<SyncOp<u32, bool>> {
 
 impl<O: Observer> Machine<'_, O> {
     /// Returns the barrier or collective operation that the item executes at an instruction, if any.
-    pub(super) fn meeting(&self, step: &PreparedInst) -> Option<SyncOp<u32, bool>> {
+    pub(super) fn sync_op(&self, step: &PreparedInst) -> Option<SyncOp<u32, bool>> {
         let bits = |value: &Operand<'_>| pack(value.ty, value.lanes).first().copied().unwrap_or(0);
         let args: SmallVec<[u64; 4]> = self.values(step).iter().map(bits).collect();
-        meeting(step.op, step.attr, &args)
+        sync_op(step.op, step.attr, &args)
     }
 
     /// Records an item's fence in the race detector.
@@ -189,7 +189,7 @@ impl<O: Observer> Machine<'_, O> {
                     match stop? {
                         Stop::Yield => continue,
                         Stop::End => group.end(number),
-                        Stop::Meet(meeting, inst) => group.wait(number, inst.as_u32(), meeting),
+                        Stop::Collective(sync_op, inst) => group.wait(number, inst.as_u32(), sync_op),
                     }
                     only_yields = false;
                     break;
@@ -200,11 +200,11 @@ impl<O: Observer> Machine<'_, O> {
             let mut races = self.memory.own.races.take();
             let met = group.complete_ready(races.as_mut(), &mut |number, given| {
                 if let Some(slot) = slots.get_mut(number as usize) {
-                    self.give(first + number, slot, given);
+                    self.store_result(first + number, slot, given);
                 }
             });
             self.memory.own.races = races;
-            let met = met.map_err(|misfit| self.misfit(misfit, first, slots))?;
+            let met = met.map_err(|invalid| self.invalid_sync_fault(invalid, first, slots))?;
             if !ran && !met {
                 break;
             }
@@ -213,14 +213,14 @@ impl<O: Observer> Machine<'_, O> {
                 let place =
                     |(_, slot): (u32, &ItemState)| (slot.position.block, slot.position.step, slot.frame.clone());
                 if idle.is_livelock(|| running.map(place).collect()) {
-                    return Err(self.dead(&group, first, slots));
+                    return Err(self.deadlock_fault(&group, first, slots));
                 }
             } else {
                 idle = LivelockDetector::default();
             }
         }
         match group.lowest_waiting_item() {
-            Some(misfit) => Err(self.misfit(misfit, first, slots)),
+            Some(invalid) => Err(self.invalid_sync_fault(invalid, first, slots)),
             None => Ok(()),
         }
     }
@@ -233,7 +233,7 @@ impl<O: Observer> Machine<'_, O> {
 
     /// Stores the two results of an item's barrier or collective operation: a number or predicate,
     /// and a second predicate.
-    fn give(&mut self, item: u32, slot: &mut ItemState, [number, answer]: [u64; 2]) {
+    fn store_result(&mut self, item: u32, slot: &mut ItemState, [number, answer]: [u64; 2]) {
         let Some(step) = self.last_executed(&slot.position) else { return };
         let Some(value) = self.code.kernel.result(step.inst) else { return };
         let given = if step.op == Op::Elect { answer } else { number };
@@ -252,27 +252,34 @@ impl<O: Observer> Machine<'_, O> {
         steps.get(position.step.checked_sub(1)?)
     }
 
-    fn stopped(&self, number: u32, first: u32, slots: &[ItemState], kind: TrapKind) -> Fault {
+    fn fault_of_item(&self, number: u32, first: u32, slots: &[ItemState], kind: TrapKind) -> Fault {
         let slot = slots.get(number as usize);
         let step = slot.and_then(|slot| self.last_executed(&slot.position));
         let inst = step.map_or(Inst::from_u32(0), |step| step.inst);
         self.trap(first + number, inst, kind)
     }
 
-    fn misfit(&self, InvalidSync { item, why, parties }: InvalidSync, first: u32, slots: &[ItemState]) -> Fault {
-        self.stopped(item, first, slots, TrapKind::Meets(why, parties))
+    fn invalid_sync_fault(
+        &self,
+        InvalidSync { item, why, parties }: InvalidSync,
+        first: u32,
+        slots: &[ItemState],
+    ) -> Fault {
+        self.fault_of_item(item, first, slots, TrapKind::Collective(why, parties))
     }
 
     /// Returns the fault of the lowest item that has not ended, in a deadlock. The item either
     /// waits or polls memory that no item writes.
-    fn dead(&self, group: &Group, first: u32, slots: &[ItemState]) -> Fault {
+    fn deadlock_fault(&self, group: &Group, first: u32, slots: &[ItemState]) -> Fault {
         let asked = |number: u32| {
             let slot = slots.get(number as usize);
             slot.and_then(|slot| self.last_executed(&slot.position)).map_or(0, |step| step.inst.as_u32())
         };
         match group.find_deadlocked_item(asked) {
-            DeadlockedItem::Waits(misfit) => self.misfit(misfit, first, slots),
-            DeadlockedItem::Polls(number, parties) => self.stopped(number, first, slots, TrapKind::Deadlock(parties)),
+            DeadlockedItem::Waits(invalid) => self.invalid_sync_fault(invalid, first, slots),
+            DeadlockedItem::Polls(number, parties) => {
+                self.fault_of_item(number, first, slots, TrapKind::Deadlock(parties))
+            }
         }
     }
 }

@@ -84,8 +84,8 @@ pub(super) struct DeclaredMemory {
     pub shared: Vec<u8>,
     pub placements: [Placement; 2],
     /// `true` if the kernel has barriers, collective operations, atomic accesses, fences or shared memory.
-    pub meets: bool,
-    /// Race detector. Present if `meets` is set and race detection is enabled.
+    pub is_cooperative: bool,
+    /// Race detector. Present if `is_cooperative` is set and race detection is enabled.
     pub races: Option<RaceDetector>,
     /// `true` if an item has changed memory since this flag was last cleared.
     pub is_changed: bool,
@@ -95,15 +95,15 @@ impl DeclaredMemory {
     /// Creates the memory of a kernel in groups of `size` items, with `shared` bytes of dynamic
     /// shared memory.
     pub(super) fn new(kernel: &Kernel, size: u32, shared: u32, races: RaceCheck) -> DeclaredMemory {
-        let meets = is_cooperative(kernel);
+        let is_cooperative = is_cooperative(kernel);
         let placements = Space::ALL.map(|space| kernel.placement(space));
         let [of_group, of_item] = [0, 1].map(|number: usize| placements.get(number).map_or(0, |of| of.bytes) as usize);
         DeclaredMemory {
             scratch: vec![0; of_item],
             shared: vec![0; of_group + shared as usize],
             placements,
-            meets,
-            races: (meets && races.is_on()).then(|| RaceDetector::new(size, races)),
+            is_cooperative,
+            races: (is_cooperative && races.is_on()).then(|| RaceDetector::new(size, races)),
             is_changed: false,
         }
     }

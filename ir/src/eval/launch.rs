@@ -240,7 +240,7 @@ pub enum TrapKind {
     },
     /// A packed kernel accesses a stream out of order, or does not access all bytes of a group.
     /// Uniform streams outside loops can be accessed in any order.
-    #[error("access to byte {at} of a group in stream {stream}, but byte {next} is next")]
+    #[error("stream {stream} is not accessed in order: reached byte {at} of the group, but byte {next} is next")]
     OutOfOrder {
         /// Number of the stream.
         stream: usize,
@@ -260,7 +260,7 @@ pub enum TrapKind {
     /// A barrier or collective operation of the item is invalid. The list describes the items
     /// involved, if there are several.
     #[error("{}{}", .0, others(.1))]
-    Meets(SyncError, Vec<WaitingItems>),
+    Collective(SyncError, Vec<WaitingItems>),
     /// The item polls memory that no item will write, because all other items have ended or also wait.
     #[error("waits for memory that no item will write{}", others(.0))]
     Deadlock(Vec<WaitingItems>),
@@ -312,7 +312,7 @@ impl TrapKind {
     /// Returns the items involved in a deadlock. Their instruction numbers are those of the kernel.
     pub fn parties(&self) -> &[WaitingItems] {
         match self {
-            TrapKind::Meets(_, parties) | TrapKind::Deadlock(parties) => parties,
+            TrapKind::Collective(_, parties) | TrapKind::Deadlock(parties) => parties,
             _ => &[],
         }
     }

@@ -249,9 +249,9 @@ impl<'a> Memory<'a> {
         how: AccessProperties,
         f: impl FnOnce(&[u64], &mut [u8], bool),
     ) -> Result<(), AccessError> {
-        let meets = self.own.races.is_some();
+        let is_cooperative = self.own.races.is_some();
         let (bytes, is_buffer) = self.write_how(at, ty.bytes(), how, None)?;
-        if !meets {
+        if !is_cooperative {
             f(&[], bytes, is_buffer);
             return Ok(());
         }
@@ -275,9 +275,9 @@ impl<'a> Memory<'a> {
         if let Some(place) = self.in_own(at, bytes)? {
             return self.own.reach(place, at, bytes, how, None).map(|bytes| &*bytes);
         }
-        let Reached { buffer, range, meets, races } = reached(&mut self.buffers, &mut self.own, at, bytes)?;
+        let Reached { buffer, range, is_cooperative, races } = reached(&mut self.buffers, &mut self.own, at, bytes)?;
         if let Some(watch) = &mut buffer.watch {
-            watch.read(buffer.param, range.clone(), at.who, meets)?;
+            watch.read(buffer.param, range.clone(), at.who, is_cooperative)?;
             if let Some(races) = races {
                 races.access(
                     SharedLocation::Buffer(buffer.param as u32),
@@ -311,12 +311,12 @@ impl<'a> Memory<'a> {
         if let Some(place) = self.in_own(at, bytes)? {
             return self.own.reach(place, at, bytes, how, new).map(|bytes| (bytes, false));
         }
-        let Reached { buffer, range, meets, races } = reached(&mut self.buffers, &mut self.own, at, bytes)?;
+        let Reached { buffer, range, is_cooperative, races } = reached(&mut self.buffers, &mut self.own, at, bytes)?;
         let Some(watch) = &mut buffer.watch else {
             return Err(AccessError::Trap(TrapKind::ReadOnly { address: at.address, param: buffer.param }));
         };
         let keeps_value = new.is_some() && new == buffer.bytes.get().get(range.clone());
-        if meets {
+        if is_cooperative {
             watch.writers.get_mut(range.clone()).unwrap_or_default().fill(at.who.0);
         } else if let Some(race) = watch.write(buffer.param, range.clone(), at.who, keeps_value)? {
             if self.races == RaceCheck::Strict {
@@ -395,7 +395,9 @@ fn reached<'m, 'a>(
     bytes: u32,
 ) -> Result<Reached<'m, 'a>, AccessError> {
     match find(buffers, at, bytes) {
-        Some((buffer, range)) => Ok(Reached { buffer, range, meets: own.meets, races: own.races.as_mut() }),
+        Some((buffer, range)) => {
+            Ok(Reached { buffer, range, is_cooperative: own.is_cooperative, races: own.races.as_mut() })
+        }
         None => Err(AccessError::Trap(TrapKind::OutOfBounds { address: at.address, bytes })),
     }
 }
@@ -419,7 +421,7 @@ struct Reached<'m, 'a> {
     range: Range<usize>,
     /// `true` if items cooperate. Races are then found by `races`; otherwise they are found by the
     /// access records of the buffer.
-    meets: bool,
+    is_cooperative: bool,
     races: Option<&'m mut RaceDetector>,
 }
 
@@ -474,12 +476,19 @@ fn check_disjoint(buffers: &[Buffer<'_>], param: usize, base: u64, len: usize) -
 impl Watch {
     /// Records that an item reads a range of bytes. Unless items cooperate (`is_cooperative`), fails if
     /// another item has written one of the bytes.
-    fn read(&mut self, param: usize, range: Range<usize>, who: ItemInst, meets: bool) -> Result<(), AccessError> {
+    fn read(
+        &mut self,
+        param: usize,
+        range: Range<usize>,
+        who: ItemInst,
+        is_cooperative: bool,
+    ) -> Result<(), AccessError> {
         let writers = self.writers.get(range.clone()).unwrap_or_default();
         let readers = self.readers.get_mut(range.clone()).unwrap_or_default();
         for (byte, (&writer, reader)) in range.zip(writers.iter().zip(readers)) {
             let earlier = self.earlier.get(byte).copied().unwrap_or(ItemInst::NOBODY);
-            if !meets && let Some(first) = [writer, earlier].into_iter().find(|&first| is_of_other(first, who)) {
+            if !is_cooperative && let Some(first) = [writer, earlier].into_iter().find(|&first| is_of_other(first, who))
+            {
                 return Err(AccessError::Race(race(param, byte, ItemInst(first).access(true), who.access(false))));
             }
             if *reader == ItemInst::NOBODY {

@@ -43,7 +43,7 @@ pub struct Prepared<'k> {
     params: Vec<FrameSlot>,
     arrays: Vec<FrameSlot>,
     /// `true` if items of a group cooperate through barriers, collective operations or shared memory.
-    meets: bool,
+    is_cooperative: bool,
     frame: Vec<u64>,
     pub(super) blocks: Vec<Range<usize>>,
     pub(super) steps: Vec<PreparedInst>,
@@ -128,7 +128,7 @@ pub(super) enum Stop {
     /// The item yields to other items.
     Yield,
     /// The item waits for other items at the instruction.
-    Meet(SyncOp<u32, bool>, Inst),
+    Collective(SyncOp<u32, bool>, Inst),
 }
 
 /// Control-flow edge.
@@ -167,7 +167,7 @@ impl<'k> Prepared<'k> {
             kernel,
             params: kernel.params.iter().map(|p| slots[p.value]).collect(),
             arrays: kernel.arrays.iter().map(|array| slots[array.value]).collect(),
-            meets: is_cooperative(kernel),
+            is_cooperative: is_cooperative(kernel),
             frame: vec![0; size.max(MAX_LANES)],
             blocks: Vec::with_capacity(kernel.layout.len()),
             steps: Vec::with_capacity(kernel.insts.len()),
@@ -225,7 +225,7 @@ impl<'k> Prepared<'k> {
             let args = self.kernel.call_args(call).iter();
             self.moves.extend(args.zip(params).map(|(&arg, &param)| (slots[arg], slots[param])));
             let passes = match self.kernel.targets(inst) {
-                [first, second] if self.meets => {
+                [first, second] if self.is_cooperative => {
                     let beside = if call.block == first.block { second.block } else { first.block };
                     passed(self.kernel, call.block, beside)
                 }
@@ -238,7 +238,7 @@ impl<'k> Prepared<'k> {
             location: inst,
             op: data.op,
             attr: data.attr,
-            turn: if self.meets { ScheduleAction::at(data.op) } else { ScheduleAction::Goes },
+            turn: if self.is_cooperative { ScheduleAction::at(data.op) } else { ScheduleAction::Goes },
             space,
             operands: operands..self.operands.len(),
             product: product.map(|product| product.number),
@@ -324,7 +324,7 @@ impl<'k> Prepared<'k> {
         };
         machine.spend()?;
         let in_group = self.kernel.packing.as_ref().map_or(1, |packing| packing.items.max(1));
-        match self.meets {
+        match self.is_cooperative {
             true => {
                 let groups = launch.schedule.execution_order(items / size, 0);
                 groups.into_iter().try_for_each(|group| machine.run_group(group, size))?;
@@ -343,7 +343,7 @@ impl<'k> Prepared<'k> {
         if shape.shared != 0 && !has_shared || shape.shared > MAX_SHARED {
             return Err(ShapeError::Shared(shape.shared).into());
         }
-        if self.meets {
+        if self.is_cooperative {
             shape.check_gpu()?;
         }
         Ok(DeclaredMemory::new(self.kernel, size, shape.shared, launch.races))
@@ -473,10 +473,10 @@ impl<O: Observer> Machine<'_, O> {
             for step in steps {
                 at.step += 1;
                 if !step.op.is_terminator() {
-                    if step.turn == ScheduleAction::Meets
-                        && let Some(meeting) = self.meeting(step)
+                    if step.turn == ScheduleAction::Waits
+                        && let Some(sync_op) = self.sync_op(step)
                     {
-                        return Ok(Stop::Meet(meeting, step.inst));
+                        return Ok(Stop::Collective(sync_op, step.inst));
                     }
                     self.step(item, step)?;
                     if step.turn == ScheduleAction::Yields {

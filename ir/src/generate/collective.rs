@@ -62,7 +62,7 @@ impl Generator<'_, '_> {
 
     /// Returns `true` if lane masks and source lanes must not depend on data.
     fn is_static(&self) -> bool {
-        self.meets == Cooperation::Static
+        self.cooperation == Cooperation::Static
     }
 
     fn int(&mut self, value: i64) -> Value {
@@ -84,7 +84,7 @@ impl Generator<'_, '_> {
     fn array(&mut self, elem: Type, space: Space, count: u32, by: Option<Op>) -> Option<Value> {
         let is_like = |array: &&Array| (array.elem, array.space, array.by) == (elem, space, by);
         let found: Vec<Value> = self.arrays.iter().filter(is_like).map(|array| array.base).collect();
-        let may_add = self.arrays.len() < ARRAYS || self.meets == Cooperation::Racing;
+        let may_add = self.arrays.len() < ARRAYS || self.cooperation == Cooperation::Racing;
         if !found.is_empty() && !self.one_in(4) || !may_add {
             return self.pick(&found);
         }
@@ -357,7 +357,7 @@ impl Generator<'_, '_> {
     }
 
     /// Returns `true` if the items of the kernel cooperate.
-    pub(super) fn meets(&self) -> bool {
-        self.meets != Cooperation::Never
+    pub(super) fn cooperates(&self) -> bool {
+        self.cooperation != Cooperation::Never
     }
 }

@@ -68,7 +68,7 @@ impl Generator<'_, '_> {
                 7 => self.neighbours(),
                 8 if self.traps && self.one_in(2) => self.trapping_access(),
                 9 if self.traps && self.one_in(6) => self.endless(),
-                10..=13 if self.meets() => {
+                10..=13 if self.cooperates() => {
                     left -= 1;
                     self.meet();
                 }
@@ -142,12 +142,12 @@ impl Generator<'_, '_> {
             self.go_to(arm);
             self.region(ops / arms.len(), depth);
             // The first arm always branches to `join`, so that `join` is reachable.
-            if number > 0 && !self.meets() && self.one_in(8) {
+            if number > 0 && !self.cooperates() && self.one_in(8) {
                 self.store();
                 self.builder.ret();
             } else {
                 let values = self.passed(types);
-                let other = if number > 0 && !self.meets() && self.one_in(3) { self.around() } else { None };
+                let other = if number > 0 && !self.cooperates() && self.one_in(3) { self.around() } else { None };
                 match other.and_then(|around| self.way(around)) {
                     Some(LoopBranch { to, values: others, more: Some(more) }) => {
                         self.builder.br_if(more, (to, &others), (join, &values));
@@ -232,7 +232,7 @@ impl Generator<'_, '_> {
             self.go_to(body);
         }
         self.around.push(EnclosingLoop { head, exit, counter, count, types: types.clone(), left: false });
-        let ways = if self.meets() { 0 } else { self.random.below(6).saturating_sub(3) };
+        let ways = if self.cooperates() { 0 } else { self.random.below(6).saturating_sub(3) };
         for _ in 0..ways {
             self.region(ops / (ways + 1), depth);
             self.way_out();

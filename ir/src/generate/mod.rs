@@ -51,7 +51,7 @@ pub struct Shape {
     /// `true` if items may trap: through out-of-bounds, misaligned or read-only accesses, and through infinite loops.
     pub traps: bool,
     /// Kind of cooperation between items.
-    pub meets: Cooperation,
+    pub cooperation: Cooperation,
 }
 
 /// Kind of cooperation between the items of generated kernels.
@@ -75,7 +75,7 @@ impl Shape {
     /// values than registers. Most shapes are small, and none has traps.
     pub fn random(random: &mut Random) -> Shape {
         let ops = 4 + if random.below(8) == 0 { random.below(50) } else { random.below(16) };
-        let shape = Shape { ops, depth: 0, live: 0, traps: false, meets: Cooperation::Never };
+        let shape = Shape { ops, depth: 0, live: 0, traps: false, cooperation: Cooperation::Never };
         match random.below(32) {
             0..=7 => shape,
             8..=30 => Shape { depth: 1 + random.below(3), live: random.below(8), ..shape },
@@ -120,7 +120,7 @@ struct Generator<'g, 't> {
     item: Option<Value>,
     blocks: usize,
     traps: bool,
-    meets: Cooperation,
+    cooperation: Cooperation,
     /// Arrays that the kernel declares.
     arrays: Vec<collective::Array>,
 }
@@ -144,7 +144,7 @@ impl<'g, 't> Generator<'g, 't> {
             item: None,
             blocks: 0,
             traps: shape.traps,
-            meets: shape.meets,
+            cooperation: shape.cooperation,
             arrays: Vec::new(),
         }
     }
@@ -158,7 +158,7 @@ impl<'g, 't> Generator<'g, 't> {
             self.op();
         }
         self.region(shape.ops, shape.depth);
-        if shape.meets == Cooperation::Racing {
+        if shape.cooperation == Cooperation::Racing {
             self.race();
         }
         self.observe(shape.live > 0);

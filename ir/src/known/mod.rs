@@ -45,7 +45,7 @@ pub struct Known {
 impl Known {
     /// Computes the facts about a value from its definition, without facts from other blocks.
     pub fn of(kernel: &Kernel, value: Value) -> Known {
-        Alone { kernel, stored: SmallVec::new() }.of(value, DEPTH)
+        FactCache { kernel, stored: SmallVec::new() }.of(value, DEPTH)
     }
 
     /// Returns the facts about an unknown value.
@@ -156,13 +156,13 @@ const fn stored_lanes(ty: Type) -> usize {
     if ty.bits() > 64 { 1 } else { ty.lanes() }
 }
 
-/// The facts that one call of [`Known::of`] needs.
-struct Alone<'k> {
+/// Cache of the facts that one call of [`Known::of`] computes.
+struct FactCache<'k> {
     kernel: &'k Kernel,
     stored: SmallVec<[(Value, Known); 8]>,
 }
 
-impl Alone<'_> {
+impl FactCache<'_> {
     fn of(&mut self, value: Value, depth: u32) -> Known {
         if let Some((_, known)) = self.stored.iter().find(|(of, _)| *of == value) {
             return *known;

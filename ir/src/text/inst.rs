@@ -803,9 +803,7 @@ impl<'s> Reader<'s> {
                     self.help(match (indexed, address.wide) {
                         (true, true) => "`wide` occurs twice",
                         (true, false) => "`wide` follows the value: `%x[%i wide + 3]`",
-                        (false, _) => {
-                            "`wide` is how the value of an index is scaled; a number is added in 64 bits anyway"
-                        }
+                        (false, _) => "`wide` scales an index value in 64 bits; a number is always added in 64 bits",
                     });
                 }
                 return Err(failed);

@@ -389,9 +389,9 @@ impl OperandKind {
 }
 
 impl OperandKind {
-    /// Returns `true` if a text may have the number `bits` as an operand of this kind. The number is
-    /// valid for the kind.
-    pub fn is_written(self, bits: u64) -> bool {
+    /// Returns `true` if a PTX text may contain the immediate `bits` as an operand of this kind. `bits` must be valid
+    /// for the kind.
+    pub fn is_allowed_in_text(self, bits: u64) -> bool {
         match self {
             OperandKind::BarrierId => bits < BARRIERS,
             OperandKind::ThreadCount { zero } => bits.is_multiple_of(WARP_SIZE) && (zero || bits != 0),

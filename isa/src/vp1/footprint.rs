@@ -285,9 +285,9 @@ impl Footprint {
 pub struct Profile {
     inst: Inst,
     footprint: Footprint,
-    hears_factors: bool,
-    hears_flags: bool,
-    hands_over: bool,
+    uses_forwarded_factors: bool,
+    uses_forwarded_flags: bool,
+    forwards_values: bool,
 }
 
 impl Profile {
@@ -300,25 +300,25 @@ impl Profile {
         let mut profile = Profile {
             inst,
             footprint: footprint(&[inst])?,
-            hears_factors: false,
-            hears_flags: false,
-            hands_over: false,
+            uses_forwarded_factors: false,
+            uses_forwarded_flags: false,
+            forwards_values: false,
         };
         if inst.unit() == Unit::Vector {
             // The test adds a move of a constant to the bundle. Such a move reads no `$r` register and forwards no
             // factors. An instruction that uses factors then reads intermediate values of the scalar unit, which adds
             // reads to the bundle.
             let leftover = reads(&[Inst::new(Opcode::MOV_I), inst])?;
-            profile.hears_factors = !leftover.is_subset(profile.footprint.reads);
-            let handed = |vc| reads(&[Inst::new(Opcode::VEC).with(f::VCIDX, vc), inst]);
-            profile.hears_flags = handed(0)? != handed(2)?;
+            profile.uses_forwarded_factors = !leftover.is_subset(profile.footprint.reads);
+            let forwarded = |vc| reads(&[Inst::new(Opcode::VEC).with(f::VCIDX, vc), inst]);
+            profile.uses_forwarded_flags = forwarded(0)? != forwarded(2)?;
         }
         if inst.unit() == Unit::Scalar {
             // The test adds a vector instruction that uses flags to the bundle. If the scalar unit
             // forwards nothing, the vector instruction reads the `$vc` in its own field.
             let taken = |vc| reads(&[inst, Inst::new(Opcode::VCMPAD).with(f::CDST, vc)]);
             let own = |vc| Locations::register(RegFile::Vc, vc);
-            profile.hands_over = !own(0).is_subset(taken(0)?) || !own(2).is_subset(taken(2)?);
+            profile.forwards_values = !own(0).is_subset(taken(0)?) || !own(2).is_subset(taken(2)?);
         }
         Ok(profile)
     }
@@ -335,17 +335,17 @@ impl Profile {
 
     /// Returns `true` if the instruction uses factors that the scalar unit forwards.
     pub fn uses_forwarded_factors(&self) -> bool {
-        self.hears_factors
+        self.uses_forwarded_factors
     }
 
     /// Returns `true` if the instruction uses flags that the scalar unit forwards.
     pub fn uses_forwarded_flags(&self) -> bool {
-        self.hears_flags
+        self.uses_forwarded_flags
     }
 
     /// Returns `true` if the instruction forwards factors and flags to the vector unit.
     pub fn forwards_values(&self) -> bool {
-        self.hands_over
+        self.forwards_values
     }
 
     /// Returns `true` if two instructions in one bundle interact other than through their writes.
@@ -359,7 +359,9 @@ impl Profile {
         if first.inst.unit() == second.inst.unit() {
             return Ok(true);
         }
-        if first.inst.unit() == Unit::Scalar && (second.hears_factors || second.hears_flags && first.hands_over) {
+        if first.inst.unit() == Unit::Scalar
+            && (second.uses_forwarded_factors || second.uses_forwarded_flags && first.forwards_values)
+        {
             return Ok(true);
         }
         let (x, y) = (&first.footprint, &second.footprint);

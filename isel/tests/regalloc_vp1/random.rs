@@ -238,10 +238,10 @@ impl Generator {
                 let pair = self.vectors::<2>();
                 let flags = self.b.compare(x, y);
                 let masks = self.b.compare_vectors(v, w);
-                let handed = [vec![used(SRC1, x)], tuple(SRC2, &quad), vec![used(VCIDX, masks), used(COND, flags)]];
+                let forwarded = [vec![used(SRC1, x)], tuple(SRC2, &quad), vec![used(VCIDX, masks), used(COND, flags)]];
                 let taken = marked([tuple(SRC1, &pair), vec![used(SRC2, v)]].concat());
                 let insts = [inst(Opcode::BVECMAD).with(SLCT, 1), inst(Opcode::VMAD2_S)];
-                self.b.make_two(V, insts, &[handed.concat(), taken].concat())
+                self.b.make_two(V, insts, &[forwarded.concat(), taken].concat())
             }
             14 => {
                 // Several adjacent instructions pass a value through `$va`.
@@ -274,9 +274,9 @@ impl Generator {
     /// Emits a selection between the bytes of two vectors by vector flags.
     fn blend(&mut self, v: VReg, w: VReg, masks: VReg) -> VReg {
         let factors = self.b.constant(0x10100);
-        let handed = vec![used(SRC1, factors), used(VCIDX, masks)];
+        let forwarded = vec![used(SRC1, factors), used(VCIDX, masks)];
         let taken = [tuple(SRC1, &[v, w]), vec![used(SRC2, w)]].concat();
-        let operands = [handed, taken.into_iter().map(second).collect()].concat();
+        let operands = [forwarded, taken.into_iter().map(second).collect()].concat();
         let insts = [Inst::new(Opcode::BVEC), Inst::new(Opcode::VMAD2_U).with(SHIFT, 7).with(FRACTINT, 1)];
         self.b.make_two(Class::V, insts, &operands)
     }

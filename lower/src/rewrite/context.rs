@@ -496,11 +496,11 @@ impl generated::Context for Rewriter<'_> {
         holds(bits == i64::from(ty.elem().bits()))
     }
 
-    fn lane_op(&mut self, inst: Inst) -> Option<LaneOp> {
+    fn lane_op(&mut self, inst: Inst) -> Option<SwarOp> {
         word_lanes::lane_op(self.kernel, inst)
     }
 
-    fn lane_signs(&mut self, ty: Type, value: Value) -> Option<LaneOp> {
+    fn lane_signs(&mut self, ty: Type, value: Value) -> Option<SwarOp> {
         word_lanes::signs(self.kernel, ty, value)
     }
 
@@ -508,7 +508,7 @@ impl generated::Context for Rewriter<'_> {
         word_lanes::lanes_of_signs(mask, count)
     }
 
-    fn new_lanes(&mut self, lanes: LaneOp) -> Value {
+    fn new_lanes(&mut self, lanes: SwarOp) -> Value {
         let mut args: SmallVec<[Value; 3]> = lanes.condition.into_iter().collect();
         for operand in lanes.args {
             args.push(match operand {

@@ -45,13 +45,13 @@ pub enum Error {
         reason: Refusal,
     },
     /// Two functions of one name.
-    #[error("two kernels would be the function `{0}`")]
+    #[error("two kernels have the function name `{0}`")]
     Symbol(String),
     /// There is no code for the computer.
     #[error(transparent)]
     Machine(#[from] MachineError),
     /// Cranelift does not make the code.
-    #[error("native code could not be made: {0}")]
+    #[error("native code generation failed: {0}")]
     Code(String),
 }
 
@@ -64,22 +64,22 @@ fn at(line: u32) -> String {
 #[non_exhaustive]
 pub enum Refusal {
     /// Its machine code is of a machine whose items do not run one by one.
-    #[error("its machine code is not made into objects; compile it for halu or ptx")]
+    #[error("native objects support only code for halu or ptx")]
     Machine,
     /// Its items meet.
-    #[error("its items meet, and those of an object run one after another, each to its end")]
+    #[error("its work items synchronise, but a native object runs work items one after another")]
     Meets,
     /// Its items have memory together.
-    #[error("its items have shared memory, and those of an object run one after another, each to its end")]
+    #[error("it has shared memory, but a native object runs work items one after another")]
     Shared,
     /// Its items wait for each other.
-    #[error("its items may wait for what others write, and those of an object run one after another, each to its end")]
+    #[error("its work items may wait for stores of others, but a native object runs work items one after another")]
     Waits,
     /// What only an interpreter does.
-    #[error("no native engine takes what it does: {0}")]
+    #[error("only the interpreter can run it: {0}")]
     Interpreted(String),
     /// It has too much local memory.
-    #[error("an item has {bytes} bytes of memory of its own; an object's has {limit} at most")]
+    #[error("a work item uses {bytes} bytes of local memory; the limit of a native object is {limit}")]
     Private {
         /// Bytes of an item.
         bytes: u32,

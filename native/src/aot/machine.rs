@@ -30,10 +30,10 @@ pub enum MachineError {
         reason: String,
     },
     /// Cranelift makes no code for it.
-    #[error("Cranelift makes no code for `{0}`; it does for x86_64, aarch64 and riscv64")]
+    #[error("Cranelift does not support `{0}`; it supports x86_64, aarch64 and riscv64")]
     Unsupported(String),
     /// Its addresses or its order of bytes are not those of kernels.
-    #[error("`{0}` has not the little-endian 64-bit addresses that kernels have")]
+    #[error("`{0}` is not supported: kernels need a little-endian machine with 64-bit addresses")]
     Memory(String),
     /// It has no such processor, or no such feature.
     #[error("`{triple}` has no processor or feature `{name}`")]

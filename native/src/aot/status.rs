@@ -35,20 +35,20 @@ macro_rules! statuses {
 
 statuses! {
     Ok = 0, "ok", "all items have run to their end";
-    OutOfBounds = 1, "out_of_bounds", "an access outside every buffer, or outside the memory that an item has";
+    OutOfBounds = 1, "out_of_bounds", "an access outside all buffers and outside the item's local memory";
     Misaligned = 2, "misaligned", "an access at an address that is no multiple of its size";
     ReadOnly = 3, "read_only", "a store into an `in` buffer";
     Budget = 4, "budget", "more backward branches than the object allows an item";
-    Undefined = 5, "undefined", "a word that is no instruction";
-    RanPastEnd = 6, "ran_past_end", "the end of the kernel, without an exit before it";
-    BranchOutside = 7, "branch_outside", "a branch to where the kernel has no word";
-    Asked = 8, "asked", "the kernel asks for a trap";
-    Other = 9, "other", "what the kernel does cannot be done by an item alone";
-    NullBuffer = 16, "null_buffer", "a buffer without an address that has elements";
+    Undefined = 5, "undefined", "an instruction word that is not a valid instruction";
+    RanPastEnd = 6, "ran_past_end", "execution past the end of the kernel";
+    BranchOutside = 7, "branch_outside", "a branch to an address outside of the kernel";
+    Asked = 8, "asked", "the kernel executed a trap instruction";
+    Other = 9, "other", "an operation that a work item cannot execute alone";
+    NullBuffer = 16, "null_buffer", "a null pointer for a buffer that has elements";
     MisalignedBuffer = 17, "misaligned_buffer", "a buffer whose address is no multiple of its parameter's alignment";
     LargeBuffer = 18, "large_buffer", "a buffer of more bytes than a kernel can address";
-    Overlap = 19, "overlap", "buffers that share bytes, of which one is written and may overlap no other";
-    Items = 20, "items", "more work items than the kernel can have, or items along axes that it does not know";
+    Overlap = 19, "overlap", "a written buffer without `may_alias` that overlaps another buffer";
+    Items = 20, "items", "more work items or axes than the kernel supports";
 }
 
 impl Status {

@@ -39,13 +39,13 @@ impl std::ops::AddAssign for Translation {
 #[non_exhaustive]
 pub enum NativeError {
     /// Feature `jit` is not on in this build.
-    #[error("engine `jit` needs feature `jit`, which this build has not")]
+    #[error("engine `jit` needs feature `jit`, which is disabled in this build")]
     NotBuilt,
     /// Not for this computer.
     #[error("there is no native code for this computer: {0}")]
     Host(String),
     /// A function could not be compiled, or the host has no memory for it.
-    #[error("native code could not be made: {0}")]
+    #[error("native code generation failed: {0}")]
     Code(String),
     /// The kernel's registers and intermediate values exceed what native code can address.
     #[error("the kernel is too large for native code")]

@@ -20,7 +20,7 @@ pub fn native(code: &module::Kernel, kernel: Described<'_>, into: &mut Emit<'_, 
     }
     if !plan.is_native {
         return Err(
-            Refusal::Interpreted("it waits for others, calls functions, or asks for the time".to_owned()).into()
+            Refusal::Interpreted("it waits for other items, calls functions, or reads a clock".to_owned()).into()
         );
     }
     let places = Param::offsets(&entry.params);

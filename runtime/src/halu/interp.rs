@@ -40,8 +40,8 @@ pub(super) struct Progress {
 }
 
 /// Runs one item until it ends, waits for other items of its group, or yields after a strong
-/// access. `MEETS` is `false` for an item that does not run in a group; such an item never yields.
-pub(super) fn run<const MEETS: bool>(
+/// access. `IN_GROUP` is `false` for an item that does not run in a group; such an item never yields.
+pub(super) fn run<const IN_GROUP: bool>(
     words: &[Word],
     progress: &mut Progress,
     registers: &mut Registers,
@@ -66,7 +66,7 @@ pub(super) fn run<const MEETS: bool>(
         match next {
             ControlFlow::Fall if address + 1 < words.len() => {
                 address += 1;
-                if MEETS && is_strong_access(inst) {
+                if IN_GROUP && is_strong_access(inst) {
                     *progress = Progress { address, stats };
                     return Ok(Stop::Yield);
                 }
@@ -78,9 +78,9 @@ pub(super) fn run<const MEETS: bool>(
             }
             ControlFlow::Collective => {
                 let mut view = View { registers, memory, fault: None };
-                let meeting = collective(inst, &mut Concrete, &mut view);
+                let sync_op = collective(inst, &mut Concrete, &mut view);
                 *progress = Progress { address, stats };
-                return Ok(meeting.map_or(Stop::End, Stop::Meet));
+                return Ok(sync_op.map_or(Stop::End, Stop::Collective));
             }
             ControlFlow::Branch(distance) => {
                 let target = address as i64 + i64::from(distance);

@@ -78,10 +78,10 @@ impl<'p> Runner for Blocks<'p, '_, '_, '_> {
         Ok(match stop? {
             interp::Stop::End => Stop::End,
             interp::Stop::Yield => Stop::Yield,
-            interp::Stop::Meet { meeting, results } => {
+            interp::Stop::Collective { sync_op, results } => {
                 slot.results = results;
-                slot.is_collective = meeting == SyncOp::Subgroup { mask: u32::MAX, of: SubgroupOp::Collective };
-                Stop::Meet(meeting)
+                slot.is_collective = sync_op == SyncOp::Subgroup { mask: u32::MAX, of: SubgroupOp::Collective };
+                Stop::Collective(sync_op)
             }
         })
     }

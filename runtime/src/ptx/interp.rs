@@ -214,9 +214,9 @@ pub(super) enum Stop {
     /// The thread has executed a strong access, and continues after other threads have run.
     Yield,
     /// The thread waits at a collective operation.
-    Meet {
+    Collective {
         /// The collective operation at which the thread waits.
-        meeting: SyncOp<u32, bool>,
+        sync_op: SyncOp<u32, bool>,
         /// Registers that receive the results of the collective operation.
         results: [Option<Reg>; 2],
     },
@@ -403,7 +403,7 @@ impl<'p> Thread<'p> {
                     }
                     let mut view = View { frame: &self.frame, item, memory, executed: self.stats.instructions };
                     match collective(inst, &mut Concrete, &mut view) {
-                        Some(meeting) => return Ok(Stop::Meet { meeting, results: results(inst) }),
+                        Some(sync_op) => return Ok(Stop::Collective { sync_op, results: results(inst) }),
                         None => self.frame.next += 1,
                     }
                 }

@@ -193,7 +193,7 @@ impl Compile {
     /// Returns the target, or an error if that target has no output of the requested kind.
     fn target(&self) -> Result<Target, Failure> {
         let target = match &self.target {
-            TargetOption::Words(target) => {
+            TargetOption::Target(target) => {
                 self.native.refuse_for(target.name())?;
                 self.sm.only(*target)?
             }
@@ -231,7 +231,7 @@ impl Compile {
     /// Returns the name of the target, or the triple of the host machine.
     fn target_text(&self) -> &str {
         match &self.target {
-            TargetOption::Words(target) => target.name(),
+            TargetOption::Target(target) => target.name(),
             TargetOption::Host(triple) => triple,
         }
     }
@@ -420,7 +420,7 @@ impl Compile {
     /// Returns a temporary output file for the object of a long text. The object is written to that
     /// file while kernels are still compiled. Returns `None` for native code and for short texts.
     fn draft(&self, text: &str) -> Option<TemporaryFile> {
-        let is_whole = matches!(self.target, TargetOption::Words(_)) && text.len() >= LONG;
+        let is_whole = matches!(self.target, TargetOption::Target(_)) && text.len() >= LONG;
         let path = self.output.as_deref().filter(|&path| !to_stdout(Some(path)) && is_whole)?;
         TemporaryFile::new(path)
     }

@@ -128,7 +128,7 @@ Examples:
   grep '\"atomics\"' launches.jsonl | halfbyte corpus -
   halfbyte corpus launches.jsonl.gz kernels.ptx --mutants 20000 --seed 7 --shard 1/2
 
-Exit codes: 0 what was read is as expected, 1 a launch failed or differs, or a line is no launch, 2 the call is wrong.";
+Exit codes: 0 all launches are as expected, 1 a launch failed or differs, or a line is invalid, 2 the call is wrong.";
 
 /// Outcome of a launch, from the earliest failure to success.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -406,7 +406,7 @@ impl Corpus {
         let different = |message: String| (Outcome::Different, Failed::new(FailureKind::Arguments, message));
         match (harness::launch(request, &how), wanted) {
             (Ok(buffers), Wanted::Buffers(expected)) => is_as_expected(&buffers, &expected).map_err(different),
-            (Ok(_), Wanted::Error(kind)) => Err(different(format!("no error `{kind}`"))),
+            (Ok(_), Wanted::Error(kind)) => Err(different(format!("no error; expected `{kind}`"))),
             (Err(failed), Wanted::Error(kind)) if is_kind(&kind, failed.kind) => Ok(()),
             (Err(failed), wanted) => {
                 let outcome = match failed.kind {

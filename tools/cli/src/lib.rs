@@ -299,7 +299,7 @@ impl ShapeArgs {
     fn imported(&self, file: &str) -> Result<import_ptx::Options, Failure> {
         let ShapeArgs { grid, block, alias: AliasArgs { alias: may_alias } } = *self;
         if may_alias && !is_ptx(file) {
-            let message = format!("--alias is for PTX; in {file} a parameter says `may_alias` itself");
+            let message = format!("--alias is only valid for PTX; in {file}, declare the parameters with `may_alias`");
             return Err(Failure::Call(message));
         }
         let threads = block.map_or(0, |block| block.into_iter().map(u64::from).product::<u64>());
@@ -318,12 +318,12 @@ impl ShapeArgs {
 
 impl OnArgs {
     fn is_text(&self) -> bool {
-        matches!(self.target, Platform::Words(target) if target.form() == KernelFormat::Text)
+        matches!(self.target, Platform::Target(target) if target.form() == KernelFormat::Text)
     }
 
     fn on(&self) -> Result<Platform, Failure> {
         match (self.target, self.sm.sm) {
-            (Platform::Words(target), _) => Ok(Platform::Words(self.sm.only(target)?)),
+            (Platform::Target(target), _) => Ok(Platform::Target(self.sm.only(target)?)),
             (Platform::Ir, None) => Ok(Platform::Ir),
             (Platform::Ir, Some(sm)) => Err(without_sm(Platform::Ir.name(), sm)),
         }

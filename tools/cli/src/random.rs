@@ -56,7 +56,7 @@ impl ValueEnum for Runner {
         match self {
             Runner::Engine(engine) => engine.to_possible_value(),
             Runner::Ahead => {
-                let help = "Native code as an object has it, of HALU's words and PTX";
+                let help = "Native code of object files, from HALU machine code or PTX";
                 Some(PossibleValue::new(AHEAD).help(help))
             }
         }
@@ -176,7 +176,7 @@ impl Random {
             ahead: self.engine.is_some_and(|engine| matches!(engine, Runner::Ahead)),
             threads: self.threads(),
             enough: MAX_DIFFERENCES,
-            meets: self.cooperation(),
+            cooperation: self.cooperation(),
             limits: self.limits.limits(Limits::generous()),
             cancel: interrupt::token(),
         };

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use halfbyte_prove::prove::Shard;
-use halfbyte_prove::routes::{Finding, Patience, Plan, ROUTES, Summary, Undefined, run};
+use halfbyte_prove::routes::{Finding, LaunchLimits, Plan, ROUTES, Summary, Undefined, run};
 use halfbyte_testkit::harness::Request;
 
 use super::io::write;
@@ -43,8 +43,8 @@ impl Comparison<'_> {
         // The folder is created now, so that a long run cannot fail when it writes the first launch.
         create_dir_all(&self.out).map_err(|error| Failure::Call(format!("{out}: {error}")))?;
         silence_panics();
-        let Patience { limits, cancel } = Patience::of_launch(interrupt::token());
-        let patience = Patience { limits: self.limits.limits(limits), cancel };
+        let LaunchLimits { limits, cancel } = LaunchLimits::of_launch(interrupt::token());
+        let patience = LaunchLimits { limits: self.limits.limits(limits), cancel };
         let threads = self.threads.or(std::thread::available_parallelism().ok()).unwrap_or(NonZero::<usize>::MIN);
         let (numbers, shard) = (self.numbers.clone(), self.shard);
         let of = (numbers.end - numbers.start).div_ceil(shard.count() as u64);

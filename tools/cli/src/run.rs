@@ -234,7 +234,7 @@ impl Run {
                 "--engine {engine} is not valid with target `ir`, which is always evaluated"
             )));
         }
-        if let Platform::Words(target) = on
+        if let Platform::Target(target) = on
             && !TARGETS.runs(engine, target)
         {
             return Err(Failure::Call(format!(
@@ -290,7 +290,7 @@ impl Run {
             return self.run_text(input, shape, engine, within);
         }
         if input.bytes.starts_with(b"\x7fELF") {
-            let Platform::Words(target) = on else {
+            let Platform::Target(target) = on else {
                 return Err(Failure::Call(format!(
                     "{} is an object file, which has no IR; use --target with the target of the object",
                     input.name
@@ -344,7 +344,7 @@ impl Run {
             }
         }
         within.approximate.set(approximations(&module, read.as_ref()).contains_key(name));
-        let Platform::Words(target) = on else {
+        let Platform::Target(target) = on else {
             let ready = Ready::Ir(kernel);
             return self.launch(&ready, Some(kernel), name, &params, (&input.name, text), (shape, items), within);
         };
@@ -462,11 +462,11 @@ impl Run {
         if self.stats && !self.json {
             let mut text = statistics(engine, &stats, start.elapsed(), host.translation());
             let why = match () {
-                () if races.is_on() => Some("races are looked for"),
+                () if races.is_on() => Some("race detection is on"),
                 () if self.trace.is_some() => Some("the launch is traced"),
                 () if self.cooperative => Some("the launch is cooperative"),
                 () if !bound.aliases.is_empty() => Some("arguments overlap"),
-                () if host.is_interpreted() => Some("there is no native code for what it does"),
+                () if host.is_interpreted() => Some("native code does not support the kernel"),
                 () => None,
             };
             if let (Engine::Jit { .. }, Some(why)) = (engine, why) {
@@ -644,8 +644,8 @@ impl Run {
             let mut text = statistics(engine, stats, time, kernel.translation());
             if matches!(engine, Engine::Jit { .. }) && kernel.is_interpreted() {
                 text += match self.on.target {
-                    Platform::Words(target) if target == halfbyte::HALU => {
-                        "; the interpreter ran it, for its items may wait by asking again and again"
+                    Platform::Target(target) if target == halfbyte::HALU => {
+                        "; the interpreter ran it, because its items may poll memory that other items write"
                     }
                     _ => "; native code does not support the kernel, so the interpreter ran it",
                 };

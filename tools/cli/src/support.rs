@@ -38,7 +38,7 @@ fn op(name: &str) -> Result<Op, String> {
     Op::from_name(op).ok_or_else(|| {
         let begins = |known: &&str| known.len() >= 3 && (known.contains(op) || op.contains(*known));
         let like: Vec<&str> = Op::ALL.iter().map(|op| op.name()).filter(begins).collect();
-        if like.is_empty() { "no op".into() } else { format!("no op; there are {}", like.join(", ")) }
+        if like.is_empty() { "unknown op".into() } else { format!("unknown op; similar ops are {}", like.join(", ")) }
     })
 }
 

@@ -13,7 +13,7 @@ use super::native::{TRIPLES, meant};
 #[derive(Clone)]
 pub(super) enum TargetOption {
     /// A target of halfbyte.
-    Words(Target),
+    Target(Target),
     /// A host machine for native code, by its triple. [`THIS`] is this computer.
     Host(String),
 }
@@ -46,7 +46,7 @@ impl TypedValueParser for AimParser {
             Some(name) if is_host(name) => Ok(TargetOption::Host(name.to_owned())),
             _ => {
                 let name = self.0.parse_ref(command, arg, value)?;
-                let target = TARGETS.named(&name).map(TargetOption::Words);
+                let target = TARGETS.named(&name).map(TargetOption::Target);
                 Ok(target.unwrap_or(TargetOption::Host(name)))
             }
         }

@@ -123,7 +123,7 @@ impl Test {
                 print(table(&results.coverage).as_bytes())?;
             }
             for row in results.coverage.never().take(never) {
-                say(&format!("error: no test takes rule {row}"));
+                say(&format!("error: no test applies rule {row}"));
             }
             if is_shown {
                 summarise(&format!("{} passed, {} failed\n", results.passed(), results.failed()))?;
@@ -331,6 +331,6 @@ fn table(coverage: &Coverage) -> String {
         let _ = writeln!(text, "{:>7}  {row}", row.count);
     }
     let all = coverage.rules().count();
-    let _ = writeln!(text, "{} of {all} rules taken", all - coverage.never().count());
+    let _ = writeln!(text, "{} of {all} rules applied", all - coverage.never().count());
     text
 }

@@ -19,7 +19,7 @@ use super::{Done, Failure};
 pub(super) fn check(item: Option<u32>, on: Platform, is_text: bool, items: u32) -> Done {
     match (item, on) {
         (None, _) => Ok(()),
-        (Some(_), Platform::Words(target)) if !is_text => {
+        (Some(_), Platform::Target(target)) if !is_text => {
             let name = target.name();
             let message =
                 format!("--trace shows the values of the IR, which do not exist on target {name}; use --target ir");

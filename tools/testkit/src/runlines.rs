@@ -203,7 +203,7 @@ fn run_line(cursor: &mut Cursor<'_>, span: Span) -> Result<RunLine, Diagnostic> 
     loop {
         let (name, place) = cursor.name(&format!("a target: {names}"))?;
         let named: Vec<Target> = match Platform::from_name(name) {
-            Some(Platform::Words(target)) => vec![target],
+            Some(Platform::Target(target)) => vec![target],
             Some(Platform::Ir) => {
                 names_ir = true;
                 Vec::new()
@@ -409,7 +409,7 @@ fn refuse_line(source: &str, cursor: &mut Cursor<'_>, span: Span, line: Span) ->
     let names = names.join(", ");
     let (name, place) = cursor.name(&format!("a target: {names}"))?;
     let target = match Platform::from_name(name) {
-        Some(Platform::Words(target)) => target,
+        Some(Platform::Target(target)) => target,
         Some(Platform::Ir) => return Err(Diagnostic::new(place, "`ir` never refuses a kernel").expected(names)),
         None => {
             let unknown = Diagnostic::new(place, format!("`{}` is not a target", shortened(name)));

@@ -564,7 +564,7 @@ impl Reference<'_> {
             (&eval::TrapKind::Misaligned { address, .. }, &TrapKind::Misaligned { address: at, .. }) => {
                 is_there(address, at, 0, 0)
             }
-            (eval::TrapKind::Meets(why, _), TrapKind::Collective(found, _)) => why == found,
+            (eval::TrapKind::Collective(why, _), TrapKind::Collective(found, _)) => why == found,
             (eval::TrapKind::Deadlock(_), TrapKind::Deadlock(_)) => true,
             (eval::TrapKind::ReadOnly { address, .. }, TrapKind::ReadOnly { address: at, .. }) => address == at,
             _ => false,

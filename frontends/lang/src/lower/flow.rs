@@ -513,7 +513,11 @@ impl Lower<'_> {
             }
             let most = i128::from(ty.elem().mask()) / 2;
             if first + (last - first + step - 1) / step * step > most {
-                return Err(self.error(spans.1, format!("the number after the last does not fit `{ty}`"), "fewer"));
+                return Err(self.error(
+                    spans.1,
+                    format!("the loop variable overflows `{ty}` after the last iteration"),
+                    "a smaller end of the range",
+                ));
             }
         }
         let step = self.value(step, ty, step_span)?;

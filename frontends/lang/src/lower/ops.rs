@@ -139,7 +139,7 @@ impl Lower<'_> {
                 Err(self.error(name, without("a condition"), one_of(FloatCC::ALL)))
             }
             AttrKind::Fence if suffix.order.is_none() => {
-                Err(self.error(name, without("what it orders"), one_of(row.op.orders())))
+                Err(self.error(name, without("a memory order"), one_of(row.op.orders())))
             }
             AttrKind::Fence if suffix.scope.is_none() => Err(self.error(name, without("a scope"), one_of(Scope::ALL))),
             _ => Ok(suffix),
@@ -491,7 +491,12 @@ impl Lower<'_> {
             return Err(self.error_help(span, "the intrinsic has no target or no text", "both", help));
         };
         let ExprKind::Name(target) = self.ast.expr(target).kind else {
-            return Err(self.error_help(self.ast.expr(target).span, "no target's name", "a target's name", help));
+            return Err(self.error_help(
+                self.ast.expr(target).span,
+                "the target is not a name",
+                "a target's name",
+                help,
+            ));
         };
         let Some(ty) = suffix.ty.or(expected) else {
             return Err(self.error_help(span, "`intrinsic` needs a type suffix", "`intrinsic.TYPE(..)`", help));

@@ -236,7 +236,11 @@ impl Lower<'_> {
             (Some(Elem::Type(ty)), Some(count)) => {
                 let size = i128::from(ty.bytes());
                 if let Some(wide) = wide {
-                    return Err(self.error(wide, "`wide` in a structure", "an index alone"));
+                    return Err(self.error(
+                        wide,
+                        "`wide` is not supported in the index of an array field",
+                        "an index without `wide`",
+                    ));
                 }
                 let Some(value) = at.value else {
                     if !(0..i128::from(count)).contains(&at.steps) {
@@ -268,8 +272,8 @@ impl Lower<'_> {
                     return Ok(Lvalue { scale: Some(size), ..place });
                 }
                 if let Some(wide) = wide {
-                    let message = format!("`wide` with steps of {size} bytes");
-                    return Err(self.error(wide, message, "structures whose size is a power of two up to 64"));
+                    let message = format!("`wide` is not supported for structures of {size} bytes");
+                    return Err(self.error(wide, message, "a structure whose size is a power of two up to 64"));
                 }
                 self.in_bytes(Lvalue { scale: Some(size), ..place }, span)
             }
@@ -281,7 +285,11 @@ impl Lower<'_> {
     fn in_bytes(&mut self, of: Lvalue, span: Span) -> Lowering<Lvalue> {
         let scale = of.scale.unwrap_or(1);
         if of.wide && scale != 1 {
-            return Err(self.error(span, "`wide` with a computed index in a structure", "an index alone"));
+            return Err(self.error(
+                span,
+                "`wide` is not supported for this field of a structure",
+                "an index without `wide`",
+            ));
         }
         let index = match of.index {
             Some(index) => Some(self.times(index, scale, span)?),

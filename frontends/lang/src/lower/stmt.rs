@@ -360,7 +360,11 @@ impl Lower<'_> {
         let ExprKind::Name(name) = self.ast.expr(base).kind else { return Ok(None) };
         let Some(&Binding::Vars(first, count)) = self.binding(name) else { return Ok(None) };
         if let Some(wide) = wide {
-            return Err(self.error(wide.span, "`wide` of a variable", "an index alone"));
+            return Err(self.error(
+                wide.span,
+                "`wide` is not supported in the index of a variable",
+                "an index without `wide`",
+            ));
         }
         let number = self.known_number(index, "the number of a variable")?;
         match u32::try_from(number).ok().filter(|number| *number < count) {

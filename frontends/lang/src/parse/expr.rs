@@ -67,7 +67,7 @@ impl Parser<'_> {
             let Some((op, tightness)) = infix(mark).filter(|&(_, tightness)| tightness >= least) else { break };
             if tightness == COMPARISON && std::mem::replace(&mut compared, true) {
                 let failed = self.unexpected("`&&` between two comparisons");
-                self.help("a value between two others is `a <_s b && b <_s c`; of masks `&` binds tighter: `(a <_s b) & (c <_s d)`");
+                self.help("write `a <_s b && b <_s c`, or `(a <_s b) & (b <_s c)` for masks");
                 return Err(failed);
             }
             self.bump();
@@ -131,7 +131,11 @@ impl Parser<'_> {
             parts += 1;
             if parts > super::MAX_DEPTH {
                 let here = self.here();
-                return Err(self.error(here, format!("the place has more than {} parts", super::MAX_DEPTH), "fewer"));
+                return Err(self.error(
+                    here,
+                    format!("more than {} indices and fields after one name", super::MAX_DEPTH),
+                    "fewer",
+                ));
             }
         }
         Ok(expr)

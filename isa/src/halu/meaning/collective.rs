@@ -16,7 +16,7 @@ pub fn collective<D: Domain>(
     domain: &mut D,
     read: &mut impl Reader<D>,
 ) -> Option<SyncOp<D::Word, D::Pred>> {
-    Context::new(inst, domain, read).meeting()
+    Context::new(inst, domain, read).sync_op()
 }
 
 /// Returns the register write that stores the result of a collective operation, if the instruction
@@ -81,7 +81,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.effects.next = ControlFlow::Collective;
     }
 
-    fn meeting(&mut self) -> Option<SyncOp<D::Word, D::Pred>> {
+    fn sync_op(&mut self) -> Option<SyncOp<D::Word, D::Pred>> {
         use Opcode::*;
         Some(match self.inst.opcode() {
             BAR_SYNC_R | BAR_SYNC_I => self.barrier(false, BarrierOp::Sync),

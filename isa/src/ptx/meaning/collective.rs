@@ -20,11 +20,11 @@ pub fn collective<D: Domain>(
 ) -> Option<SyncOp<D::Word, D::Pred>> {
     let effects = Effects { writes: Default::default(), access: None, next: Next::Fall };
     let mut cx = Context { inst, d: domain, read, effects };
-    cx.meeting()
+    cx.sync_op()
 }
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
-    fn meeting(&mut self) -> Option<SyncOp<D::Word, D::Pred>> {
+    fn sync_op(&mut self) -> Option<SyncOp<D::Word, D::Pred>> {
         use Opcode::*;
         Some(match self.inst.opcode {
             BAR_SYNC | BARRIER_SYNC => self.barrier(0, None, BarrierOp::Sync),

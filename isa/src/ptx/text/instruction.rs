@@ -545,7 +545,7 @@ impl<'a> Parts<'a> {
             (Raw::Number(literal), OperandKind::Fraction) => Operand::Number(literal.bits(Type::F32)?),
             (Raw::Number(literal), OperandKind::BarrierId | OperandKind::ThreadCount { .. }) => {
                 let bits = literal.bits(Type::U32)?;
-                if !o.shape.is_written(bits) {
+                if !o.shape.is_allowed_in_text(bits) {
                     return Err(wrong());
                 }
                 Operand::Number(bits)

@@ -43,7 +43,7 @@ pub(super) fn word(mnemonic: &str, before: &[Token], word: &str) -> Option<Error
         ("mma" | "wgmma", "block_scale" | "kind" | "scale_vec") => ("a product of scaled matrices", true),
         ("mma", "f64" | "rn" | "rz" | "rm" | "rp") => ("a product of f64 matrices", false),
         ("wmma", "m8n8k4") => ("a product of f64 matrices", false),
-        ("ldmatrix" | "stmatrix", "m16n16" | "m8n16" | "m16n8") => ("a matrix move of another shape", true),
+        ("ldmatrix" | "stmatrix", "m16n16" | "m8n16" | "m16n8") => ("a matrix load or store of this shape", true),
         ("cvt", "scaled") => ("a scaled conversion", true),
         ("cvt", "e4m3x2" | "e5m2x2" | "e2m3x2" | "e3m2x2" | "e2m1x2")
             if before.contains(&Token::Type(Type::Bf16x2)) =>
@@ -55,9 +55,11 @@ pub(super) fn word(mnemonic: &str, before: &[Token], word: &str) -> Option<Error
         ("ld", "L1") if word == "L1::32B" => ("a prefetch of newer SMs", true),
         ("applypriority", "bulk") => ("a cache operation of newer SMs", true),
         ("cvt", "bf16") if types().next().is_none() && before.contains(&Token::Ftz) => {
-            ("a conversion to bfloat16 that flushes", false)
+            ("a conversion to bfloat16 that flushes subnormals", false)
         }
-        ("cvt", "ftz") if types().eq([&Token::Type(Type::Bf16)]) => ("a conversion to bfloat16 that flushes", false),
+        ("cvt", "ftz") if types().eq([&Token::Type(Type::Bf16)]) => {
+            ("a conversion to bfloat16 that flushes subnormals", false)
+        }
         ("cvt", "ue5m3x2") => ("a type of newer SMs", true),
         ("neg", "s8x4") => ("an operation of newer SMs", true),
         ("cvt", "s2f6x2") => ("a type of newer SMs", true),

@@ -40,8 +40,8 @@ fn effects<D: Domain>(bundle: &Bundle, d: &mut D, read: &mut impl Reader<D>) -> 
     if let Some(word) = bundle.undefined() {
         return Err(Unknown::Instruction(word));
     }
-    let mut run = |inst: Option<&Inst>, handed: Option<Forwarded<D::Word>>| match inst {
-        Some(inst) => Context { bundle, inst, handed, d: &mut *d, read: &mut *read }.execute(),
+    let mut run = |inst: Option<&Inst>, forwarded: Option<Forwarded<D::Word>>| match inst {
+        Some(inst) => Context { bundle, inst, forwarded, d: &mut *d, read: &mut *read }.execute(),
         None => Ok(Outcome::default()),
     };
     let scalar = run(bundle.inst(Unit::Scalar), None)?;
@@ -107,7 +107,7 @@ struct Context<'a, D: Domain, R: Reader<D>> {
     bundle: &'a Bundle,
     inst: &'a Inst,
     /// The values that the scalar unit has forwarded. `Some` only in the vector unit.
-    handed: Option<Forwarded<D::Word>>,
+    forwarded: Option<Forwarded<D::Word>>,
     d: &'a mut D,
     read: &'a mut R,
 }
@@ -139,7 +139,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
 
     /// Returns a context for the instruction of another unit in the same bundle.
     fn for_unit<'b>(&'b mut self, inst: &'b Inst) -> Context<'b, D, R> {
-        Context { bundle: self.bundle, inst, handed: None, d: &mut *self.d, read: &mut *self.read }
+        Context { bundle: self.bundle, inst, forwarded: None, d: &mut *self.d, read: &mut *self.read }
     }
 
     /// Returns the bits of a field. Fields that overlap have all their effects, even those of

@@ -163,8 +163,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
 
     /// Returns the four factors that the vector unit reads.
     pub(super) fn factors(&mut self) -> [D::Word; 4] {
-        match (self.handed, self.bundle.inst(Unit::Scalar)) {
-            (Some(handed), _) => handed.factors,
+        match (self.forwarded, self.bundle.inst(Unit::Scalar)) {
+            (Some(forwarded), _) => forwarded.factors,
             (None, Some(inst)) => self.for_unit(inst).leftover_factors(),
             (None, None) => [self.d.word(0); 4],
         }
@@ -173,8 +173,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     /// Returns the flags that the scalar unit forwards. If the scalar unit forwards no flags,
     /// returns those of the `$vc` register in the vector instruction's own word.
     pub(super) fn forwarded_flags(&mut self) -> D::Mask {
-        let FlagDistribution { vc, half, spread } = match self.handed {
-            Some(handed) => handed.choice,
+        let FlagDistribution { vc, half, spread } = match self.forwarded {
+            Some(forwarded) => forwarded.choice,
             None => FlagDistribution { vc: self.reg(f::VCSRC), half: self.get(f::VCSEL) as usize, spread: 0 },
         };
         let spread = &SPREAD[spread & 7];

@@ -250,12 +250,13 @@ impl Parser<'_> {
         let profiles = profiles.map_err(unknown)?;
         if let Some(vector) = profiles.last().filter(|last| last.inst().unit() == Unit::Vector) {
             let inst = vector.inst();
-            let handed = profiles.first().is_some_and(Profile::forwards_values);
-            if !handed && (vector.uses_forwarded_factors() || vector.uses_forwarded_flags() && !ignores_flags(&inst)) {
+            let forwarded = profiles.first().is_some_and(Profile::forwards_values);
+            if !forwarded && (vector.uses_forwarded_factors() || vector.uses_forwarded_flags() && !ignores_flags(&inst))
+            {
                 return Err(Wrong::Factors(inst.row().mnemonic).at(bundle));
             }
             // A copy of all `$vc` registers is valid even if some of them have not been written.
-            if inst.opcode() == Opcode::MOV_VC || !handed && ignores_flags(&inst) {
+            if inst.opcode() == Opcode::MOV_VC || !forwarded && ignores_flags(&inst) {
                 reads = (0..4).fold(reads, |reads, n| reads.minus(Locations::register(RegFile::Vc, n)));
             }
         }

@@ -224,10 +224,10 @@ fn what_does_not_fit_is_refused() {
         "`$vc1` is read before it is written",
         "$vc1",
     );
-    let handed = "needs factors or flags from a scalar instruction in the same bundle";
-    assert_eq!(vector("vmad2 s factor rn int 0x0 hi $d s $0d s $0").0, format!("`vmad2` {handed}"));
-    assert_eq!(vector("mov $t0 0x0 & vmad2 s mask rn int 0x0 hi $d s $0d s $0").0, format!("`vmad2` {handed}"));
-    assert_eq!(vector("vcmpad 0x2 $vc0 $0d $0; vand $d $0 0x0").0, format!("`vcmpad` {handed}"));
+    let forwarded = "needs factors or flags from a scalar instruction in the same bundle";
+    assert_eq!(vector("vmad2 s factor rn int 0x0 hi $d s $0d s $0").0, format!("`vmad2` {forwarded}"));
+    assert_eq!(vector("mov $t0 0x0 & vmad2 s mask rn int 0x0 hi $d s $0d s $0").0, format!("`vmad2` {forwarded}"));
+    assert_eq!(vector("vcmpad 0x2 $vc0 $0d $0; vand $d $0 0x0").0, format!("`vcmpad` {forwarded}"));
     let chosen = "vand $d $vc0 $0 0x0; vec 0x0 0x0 $vc0 sf 0x0 & vlrp2 u rn 0x0 $d u $0q $c1 $vc0 sf";
     let quad = || refused(chosen, V, &[V; 4]);
     assert_eq!(quad(), ("`$c1` is read before it is written".to_string(), "$c1".to_string()));

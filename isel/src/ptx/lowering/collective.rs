@@ -169,7 +169,7 @@ impl Lowering<'_> {
         // number makes the kernel trap when it executes the barrier.
         let kinds = [OperandKind::BarrierId, OperandKind::ThreadCount { zero: op != Op::BarrierArrive }];
         for ((operand, kind), &place) in operands.iter_mut().zip(kinds).zip(places) {
-            if matches!(operand, Operand::Number(bits) if !kind.is_written(*bits)) {
+            if matches!(operand, Operand::Number(bits) if !kind.is_allowed_in_text(*bits)) {
                 *operand = Operand::Register(self.value_reg(place).word(0));
             }
         }

@@ -2,27 +2,27 @@
 
 use halfbyte_ir::{Attr, IntCC, Op, Type, Value};
 
-use super::lane_op::{Extension, Narrow, int_word};
+use super::lane_op::{Extension, NarrowOpFinder, int_word};
 use super::slice::{Slice, are_zero, ones, source};
 use super::word_of;
 
 /// A truth value, or the complement of a truth value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Truth {
+pub(super) struct Condition {
     pub of: Value,
-    pub is_opposite: bool,
+    pub is_complement: bool,
 }
 
-impl Truth {
-    /// Returns the truth as the lane of a mask. An opposite has another number of a bit.
+impl Condition {
+    /// Encodes the truth value as a slice, which is a lane of a mask. Bit number 1 stands for the complement.
     pub(super) fn lane(self) -> Slice {
-        Slice::Bits { of: self.of, low: u32::from(self.is_opposite) }
+        Slice::Bits { of: self.of, low: u32::from(self.is_complement) }
     }
 
-    /// Returns the truth that is the lane of a mask.
-    pub(super) fn of_lane(lane: Slice) -> Option<Truth> {
+    /// Decodes a truth value that `Condition::lane` has encoded.
+    pub(super) fn of_lane(lane: Slice) -> Option<Condition> {
         match lane {
-            Slice::Bits { of, low } => Some(Truth { of, is_opposite: low == 1 }),
+            Slice::Bits { of, low } => Some(Condition { of, is_complement: low == 1 }),
             Slice::Known(_) => None,
         }
     }
@@ -49,8 +49,9 @@ impl LaneCompare {
     }
 }
 
-impl Narrow<'_> {
-    /// Returns the slices that a comparison compares. Slices whose `xor` is compared with zero are equal or not.
+impl NarrowOpFinder<'_> {
+    /// Returns the slices that a comparison compares. If `x ^ y` is compared with zero for equality, these are `x` and
+    /// `y`.
     fn compared(self, cc: IntCC, [a, b]: [Slice; 2]) -> [Slice; 2] {
         let [a, b] = [a, b].map(|slice| source(self.kernel, slice, self.width));
         match (cc, a, b) {
@@ -62,11 +63,11 @@ impl Narrow<'_> {
         }
     }
 
-    /// Returns the comparison of lanes that gives a truth value.
-    pub(super) fn compare(self, truth: Truth) -> Option<LaneCompare> {
+    /// Returns the comparison on lanes that computes a truth value.
+    pub(super) fn compare(self, truth: Condition) -> Option<LaneCompare> {
         let compare = self.plain_compare(truth.of)?;
         let attr = match compare.attr {
-            attr if !truth.is_opposite => attr,
+            attr if !truth.is_complement => attr,
             Attr::IntCC(cc) => Attr::IntCC(cc.inverted()),
             Attr::FloatCC { cc, ftz } => Attr::FloatCC { cc: cc.inverted(), ftz },
             _ => return None,

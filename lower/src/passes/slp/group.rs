@@ -3,8 +3,8 @@
 use halfbyte_ir::{Attr, Inst, Kernel, Op, Type, Value};
 use smallvec::SmallVec;
 
-use super::compare::{LaneCompare, Truth};
-use super::lane_op::{Kind, LaneOp, Narrow, int_word};
+use super::compare::{Condition, LaneCompare};
+use super::lane_op::{Kind, LaneOp, NarrowOpFinder, int_word};
 use super::slice::{Slice, chain, source};
 use super::{Lanes, MAX_GROUPS, Search};
 
@@ -70,9 +70,9 @@ impl Search<'_> {
     /// Returns the computation of the mask of a packed op. If all lanes have the same condition, the mask is that
     /// condition. Otherwise, the mask is the result of a packed comparison.
     fn mask(&mut self, kernel: &Kernel, lanes: &[Slice]) -> Option<WordSource> {
-        let truths: Option<Lanes<Truth>> = lanes.iter().map(|&lane| Truth::of_lane(lane)).collect();
+        let truths: Option<Lanes<Condition>> = lanes.iter().map(|&lane| Condition::of_lane(lane)).collect();
         let truths = truths?;
-        if is_one(&truths) && truths.iter().all(|truth| !truth.is_opposite) {
+        if is_one(&truths) && truths.iter().all(|truth| !truth.is_complement) {
             return truths.first().map(|truth| WordSource::Whole(truth.of));
         }
         let (insts, compares) = self.compares(kernel, &truths)?;
@@ -87,8 +87,8 @@ impl Search<'_> {
     }
 
     /// Returns the comparisons that define truth values, if one packed comparison can replace them.
-    fn compares(&self, kernel: &Kernel, truths: &[Truth]) -> Option<(Lanes<Inst>, Lanes<LaneCompare>)> {
-        let narrow = Narrow::new(kernel, 32 / truths.len() as u32);
+    fn compares(&self, kernel: &Kernel, truths: &[Condition]) -> Option<(Lanes<Inst>, Lanes<LaneCompare>)> {
+        let narrow = NarrowOpFinder::new(kernel, 32 / truths.len() as u32);
         let insts: Option<Lanes<Inst>> = truths.iter().map(|truth| kernel.def_inst(truth.of)).collect();
         let insts = insts.filter(|insts| self.are_here(insts))?;
         let compares: Option<Lanes<LaneCompare>> = truths.iter().map(|&truth| narrow.compare(truth)).collect();
@@ -170,7 +170,7 @@ impl Search<'_> {
 
     /// Returns the narrow ops that compute the lanes, and their instructions, if one packed op can replace them.
     fn ops(&self, kernel: &Kernel, width: u32, ends: &[Slice]) -> Option<(Lanes<Inst>, Lanes<LaneOp>)> {
-        let narrow = Narrow::new(kernel, width);
+        let narrow = NarrowOpFinder::new(kernel, width);
         let insts: Option<Lanes<Inst>> = ends
             .iter()
             .map(|end| match *end {
@@ -189,10 +189,10 @@ impl Search<'_> {
         if !ops.iter().all(is_alike) || !self.has(one) {
             return None;
         }
-        let conditions: Lanes<Truth> = ops.iter().filter_map(|op| op.condition).collect();
+        let conditions: Lanes<Condition> = ops.iter().filter_map(|op| op.condition).collect();
         if !conditions.is_empty() {
             // If all lanes have the same condition, the packed select uses it.
-            let is_plain = is_one(&conditions) && conditions.iter().all(|truth| !truth.is_opposite);
+            let is_plain = is_one(&conditions) && conditions.iter().all(|truth| !truth.is_complement);
             if !is_plain && self.compares(kernel, &conditions).is_none() {
                 return None;
             }
@@ -214,7 +214,7 @@ impl Search<'_> {
         let one = ops.first()?;
         let mut args = SmallVec::new();
         if one.condition.is_some() {
-            let lanes: Lanes<Slice> = ops.iter().filter_map(|op| op.condition.map(Truth::lane)).collect();
+            let lanes: Lanes<Slice> = ops.iter().filter_map(|op| op.condition.map(Condition::lane)).collect();
             args.push(self.group(kernel, one.ty.mask_type()?, &lanes)?);
         }
         for number in 0..one.args.len() {
@@ -338,8 +338,8 @@ fn origin(kernel: &Kernel, slice: Slice) -> Origin {
     }
 }
 
-/// Returns `true` if all truths are the same.
-fn is_one(truths: &[Truth]) -> bool {
+/// Returns `true` if all truth values are the same value.
+fn is_one(truths: &[Condition]) -> bool {
     truths.iter().all(|truth| Some(truth) == truths.first())
 }
 

@@ -7,7 +7,7 @@ use halfbyte_ir::op::{ArgType, ResultType};
 use halfbyte_ir::{Attr, AttrKind, Inst, IntCC, Kernel, Op, Type, Value};
 use smallvec::{SmallVec, smallvec};
 
-use super::compare::{LaneCompare, Truth};
+use super::compare::{Condition, LaneCompare};
 use super::slice::{Slice, are_zero, fits_s, fits_u, ones, shift_count, source};
 use super::word_of;
 use crate::rewrite::constant_lanes;
@@ -18,8 +18,8 @@ pub(super) struct LaneOp {
     pub kind: Kind,
     /// Type of the word whose lanes are computed.
     pub ty: Type,
-    /// Condition of a selection, which is the first operand.
-    pub condition: Option<Truth>,
+    /// Condition of a select, which becomes the first operand of the packed op.
+    pub condition: Option<Condition>,
     pub args: SmallVec<[Slice; 3]>,
 }
 
@@ -41,7 +41,7 @@ pub(super) enum Extension {
 
 /// Analysis that finds the narrow ops of the slices of `width` bits of a kernel.
 #[derive(Clone, Copy)]
-pub(super) struct Narrow<'k> {
+pub(super) struct NarrowOpFinder<'k> {
     pub kernel: &'k Kernel,
     pub width: u32,
 }
@@ -51,9 +51,9 @@ pub(super) fn int_word(width: u32) -> Type {
     if width == 8 { Type::I8X4 } else { Type::I16X2 }
 }
 
-impl<'k> Narrow<'k> {
-    pub(super) fn new(kernel: &'k Kernel, width: u32) -> Narrow<'k> {
-        Narrow { kernel, width }
+impl<'k> NarrowOpFinder<'k> {
+    pub(super) fn new(kernel: &'k Kernel, width: u32) -> NarrowOpFinder<'k> {
+        NarrowOpFinder { kernel, width }
     }
 
     /// Returns the op on lanes that computes a slice, if there is one. The caller has already looked through moves of
@@ -127,7 +127,7 @@ impl<'k> Narrow<'k> {
     /// Matches a select that computes the minimum, maximum or absolute difference of the slices that its condition
     /// compares.
     fn choice(self, condition: Value, [a, b]: [Slice; 2]) -> Option<LaneOp> {
-        let truth = Truth { of: condition, is_opposite: false };
+        let truth = Condition { of: condition, is_complement: false };
         let LaneCompare { op: Op::Icmp, attr: Attr::IntCC(cc), args, .. } = self.compare(truth)? else {
             return None;
         };
@@ -273,8 +273,8 @@ impl<'k> Narrow<'k> {
 /// Returns the select between two slices. If only the first slice is zero, swaps the slices and complements the
 /// condition.
 fn selected(of: Value, [a, b]: [Slice; 2], ty: Type) -> LaneOp {
-    let is_opposite = a == Slice::Known(0) && b != a;
-    let args = if is_opposite { smallvec![b, a] } else { smallvec![a, b] };
+    let is_complement = a == Slice::Known(0) && b != a;
+    let args = if is_complement { smallvec![b, a] } else { smallvec![a, b] };
     let kind = Kind::Op(Op::Select, Attr::None);
-    LaneOp { kind, ty, condition: Some(Truth { of, is_opposite }), args }
+    LaneOp { kind, ty, condition: Some(Condition { of, is_complement }), args }
 }

@@ -3,7 +3,7 @@
 use halfbyte_ir::{Attr, Inst, IntCC, KnownValues, Op, Value};
 use smallvec::smallvec;
 
-use super::lane_op::{Extension, Kind, LaneOp, Narrow, int_word};
+use super::lane_op::{Extension, Kind, LaneOp, NarrowOpFinder, int_word};
 use super::slice::{Slice, fits_s, fits_u, ones, shift_count, source};
 use crate::idioms;
 use crate::range::Range;
@@ -16,7 +16,7 @@ enum Operand {
     Number(i128),
 }
 
-impl<'k> Narrow<'k> {
+impl<'k> NarrowOpFinder<'k> {
     pub(super) fn number(self, value: Value) -> Option<i128> {
         let (ty, [lane, ..]) = constant_lanes(self.kernel, value)?;
         (ty.is_int() && ty.is_scalar()).then(|| i128::from(signed_lane(ty.elem(), lane)))
@@ -238,9 +238,9 @@ impl<'k> Narrow<'k> {
                     return false;
                 };
                 let is_bound = matches!((cc, self.number(bound)), (IntCC::GeS, Some(0)) | (IntCC::GtS, Some(-1)));
-                let is_opposite = matches!((cc, self.number(bound)), (IntCC::LtS, Some(0)) | (IntCC::LeS, Some(-1)));
+                let is_complement = matches!((cc, self.number(bound)), (IntCC::LtS, Some(0)) | (IntCC::LeS, Some(-1)));
                 let units = [one, zero].map(|value| self.number(value));
-                value == of && (is_bound && units == [Some(1), Some(0)] || is_opposite && units == [Some(0), Some(1)])
+                value == of && (is_bound && units == [Some(1), Some(0)] || is_complement && units == [Some(0), Some(1)])
             }
             _ => false,
         }

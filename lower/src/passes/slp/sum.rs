@@ -4,7 +4,7 @@ use halfbyte_ir::{Inst, Kernel, Op, Type, Value};
 use smallvec::SmallVec;
 
 use super::group::Register;
-use super::lane_op::{Extension, Kind, Narrow, int_word};
+use super::lane_op::{Extension, Kind, NarrowOpFinder, int_word};
 use super::profit::Effect;
 use super::slice::{Slice, fits_u, source};
 use super::{Lanes, Root, Search, Word};
@@ -41,7 +41,7 @@ enum TermKind {
 
 /// Word and lane from which a term comes. Terms from the same word differ only in `lane`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-struct Home {
+struct LaneOrigin {
     of: Value,
     index: Option<Value>,
     word: i32,
@@ -56,7 +56,7 @@ struct Term {
     args: [Slice; 2],
     /// Factors of a product. For any other term, both are the value of the term.
     values: [Value; 2],
-    home: Home,
+    home: LaneOrigin,
 }
 
 impl Search<'_> {
@@ -148,11 +148,12 @@ impl Search<'_> {
     /// Returns the op that adds up the terms, if the terms are the lanes of one word in order.
     fn lane_sum(&mut self, kernel: &Kernel, terms: &[Term], width: u32) -> Option<LaneSum> {
         let &first = terms.first()?;
-        let is_next = |(lane, term): (u32, &Term)| term.kind == first.kind && term.home == Home { lane, ..first.home };
+        let is_next =
+            |(lane, term): (u32, &Term)| term.kind == first.kind && term.home == LaneOrigin { lane, ..first.home };
         if !(0..).zip(terms).all(is_next) {
             return None;
         }
-        let narrow = Narrow::new(kernel, width);
+        let narrow = NarrowOpFinder::new(kernel, width);
         let extension = |number: usize| {
             [Extension::Zero, Extension::Sign].into_iter().find(|&extension| {
                 terms
@@ -193,12 +194,12 @@ impl Search<'_> {
 
 /// Returns a value as the term of a sum of lanes of `width` bits.
 fn term(kernel: &Kernel, value: Value, width: u32) -> Option<Term> {
-    let narrow = Narrow::new(kernel, width);
+    let narrow = NarrowOpFinder::new(kernel, width);
     let inst = kernel.def_inst(value)?;
     let whole = source(kernel, Slice::lowest(value), width);
     // Products of half-words are excluded, because targets multiply pairs of half-words one by one.
     if let (Op::Mul, &[a, b], 8) = (kernel.insts[inst].op, kernel.args(inst), width) {
-        let home_of = |value: Value| home(kernel, Slice::lowest(value), width, DEPTH);
+        let home_of = |value: Value| lane_origin(kernel, Slice::lowest(value), width, DEPTH);
         // The operands have the same order in all terms.
         let (x, y) = match (home_of(a), home_of(b)) {
             (Some(x), Some(y)) if y < x => (b, a),
@@ -221,7 +222,7 @@ fn term(kernel: &Kernel, value: Value, width: u32) -> Option<Term> {
         };
         if let (Some(kind), &[a, b]) = (kind, &op.args[..]) {
             // The operands have the same order in all terms.
-            let home_of = |slice: Slice| home(kernel, slice, width, DEPTH);
+            let home_of = |slice: Slice| lane_origin(kernel, slice, width, DEPTH);
             let (args, home) = match (home_of(a), home_of(b)) {
                 (Some(x), Some(y)) if y < x => ([b, a], y),
                 (None, Some(y)) => ([b, a], y),
@@ -231,12 +232,12 @@ fn term(kernel: &Kernel, value: Value, width: u32) -> Option<Term> {
         }
     }
     let is_lane = is_unsigned || narrow.is_extension(value, Extension::Sign);
-    let home = home(kernel, whole, width, DEPTH).filter(|_| is_lane)?;
+    let home = lane_origin(kernel, whole, width, DEPTH).filter(|_| is_lane)?;
     Some(Term { value, kind: TermKind::Lane, args: [whole; 2], values: [value; 2], home })
 }
 
 /// Returns the word and the lane of the first register or load from which a slice is computed.
-fn home(kernel: &Kernel, slice: Slice, width: u32, depth: u32) -> Option<Home> {
+fn lane_origin(kernel: &Kernel, slice: Slice, width: u32, depth: u32) -> Option<LaneOrigin> {
     let depth = depth.checked_sub(1)?;
     let end = source(kernel, slice, width);
     let Slice::Bits { of, low } = end else { return None };
@@ -248,11 +249,11 @@ fn home(kernel: &Kernel, slice: Slice, width: u32, depth: u32) -> Option<Home> {
         && let &[base, ref index @ ..] = kernel.args(inst)
     {
         let lane = mem.offset.rem_euclid(4) as u32 / (width / 8);
-        return Some(Home { of: base, index: index.first().copied(), word: mem.offset.div_euclid(4), lane });
+        return Some(LaneOrigin { of: base, index: index.first().copied(), word: mem.offset.div_euclid(4), lane });
     }
-    if let Some(op) = Narrow::new(kernel, width).lane_op(end) {
-        return op.args.iter().find_map(|&arg| home(kernel, arg, width, depth));
+    if let Some(op) = NarrowOpFinder::new(kernel, width).lane_op(end) {
+        return op.args.iter().find_map(|&arg| lane_origin(kernel, arg, width, depth));
     }
     let Register { of, number } = Register { of, number: (low / 32) as u8 };
-    Some(Home { of, index: None, word: number.into(), lane: low % 32 / width })
+    Some(LaneOrigin { of, index: None, word: number.into(), lane: low % 32 / width })
 }

@@ -100,17 +100,17 @@ impl<'t> Mix<'t> {
         let mut shape = Shape { traps: random.below(6) == 0, ..Shape::random(&mut random) };
         let choice = random.below(20);
         let often = if random.below(8) == 0 { Cooperation::Ordered } else { Cooperation::Never };
-        shape.meets = cooperation.unwrap_or(often);
-        if shape.meets == Cooperation::Ordered && random.below(2) == 0 {
+        shape.cooperation = cooperation.unwrap_or(often);
+        if shape.cooperation == Cooperation::Ordered && random.below(2) == 0 {
             // Nested control flow is rare in these kernels, because the items at a barrier must not depend on data.
-            (shape.meets, shape.depth) = (Cooperation::Static, shape.depth * usize::from(random.below(4) == 0));
+            (shape.cooperation, shape.depth) = (Cooperation::Static, shape.depth * usize::from(random.below(4) == 0));
         }
         // A trap ends a launch while other items are still running. In a cooperative kernel, the
         // memory would then depend on how far those items are.
-        shape.traps &= shape.meets == Cooperation::Never;
+        shape.traps &= shape.cooperation == Cooperation::Never;
         let palette = match choice {
-            0..=9 if shape.meets != Cooperation::Never => &mut self.halu,
-            _ if shape.meets != Cooperation::Never => &mut self.ptx,
+            0..=9 if shape.cooperation != Cooperation::Never => &mut self.halu,
+            _ if shape.cooperation != Cooperation::Never => &mut self.ptx,
             0..=10 => &mut self.both,
             11..=15 => &mut self.halu,
             16..=18 => &mut self.ptx,

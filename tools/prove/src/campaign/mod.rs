@@ -52,7 +52,7 @@ pub struct Plan {
     pub enough: usize,
     /// The kind of cooperation in all kernels; if `None`, one kernel in eight is cooperative. If
     /// the kernels race, the evaluator must report the race.
-    pub meets: Option<Cooperation>,
+    pub cooperation: Option<Cooperation>,
     /// The limits for compiling and executing each kernel.
     pub limits: Limits,
     /// The token that cancels the campaign.
@@ -130,7 +130,7 @@ type Outcome = Result<Result<Tally, Box<Difference>>, Exceeded>;
 /// Draws and runs the kernel with this number.
 fn run_kernel(plan: &Plan, mix: &mut Mix<'_>, number: u64) -> Outcome {
     let ways: Vec<Options> = plan.targets.iter().map(|&target| Options::new(target)).collect();
-    let (text, mut random) = mix.draw(plan.seed, number, plan.meets);
+    let (text, mut random) = mix.draw(plan.seed, number, plan.cooperation);
     let patience = TrialLimits::each(plan.limits.clone(), plan.cancel.clone());
     let watchdog = &patience.watchdog();
     let trial = Trial {
@@ -140,7 +140,7 @@ fn run_kernel(plan: &Plan, mix: &mut Mix<'_>, number: u64) -> Outcome {
         budget: BUDGET,
         watchdog: Some(watchdog),
     };
-    let outcome = match plan.meets {
+    let outcome = match plan.cooperation {
         Some(Cooperation::Racing) => trial.must_race(&text, |kernel| launches(kernel, &mut random)),
         _ => trial.run_printed(&text, |kernel| launches(kernel, &mut random)),
     };
@@ -204,7 +204,7 @@ mod tests {
             ahead: false,
             threads: NonZero::new(threads).unwrap(),
             enough: 1,
-            meets: None,
+            cooperation: None,
             limits: Limits::NONE,
             cancel: CancelToken::default(),
         }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc;
 
 use super::shrink::shrink;
-use super::{Patience, Undefined, Verdict, compare, line};
+use super::{LaunchLimits, Undefined, Verdict, compare, line};
 use crate::prove::Shard;
 use halfbyte_testkit::harness::Request;
 
@@ -23,7 +23,7 @@ pub struct Plan {
     /// The number of failing launches after which no further launch is started.
     pub enough: usize,
     /// The limits of each launch.
-    pub patience: Patience,
+    pub patience: LaunchLimits,
 }
 
 /// The results of the launches that have finished.
@@ -98,7 +98,7 @@ pub fn run(plan: &Plan, draw: impl Fn(u64) -> Option<Request> + Sync, watch: &mu
     summary
 }
 
-fn finding(number: u64, request: Request, difference: &super::Disagreement, patience: &Patience) -> Finding {
+fn finding(number: u64, request: Request, difference: &super::Disagreement, patience: &LaunchLimits) -> Finding {
     let (least, difference) = shrink(request, Box::new(difference.clone()), patience);
     let reason = format!("{}: {}", difference.route, difference.reason);
     let line = line(&least, &format!("{number}: {reason}"), difference.expected.as_deref()).to_string();

@@ -61,20 +61,20 @@ impl fmt::Display for Route {
 
 /// The limits of the launches in a comparison, and the token that cancels them.
 #[derive(Clone, Debug)]
-pub struct Patience {
+pub struct LaunchLimits {
     /// The limits of each launch.
     pub limits: Limits,
     /// The token that cancels all launches.
     pub cancel: CancelToken,
 }
 
-impl Patience {
+impl LaunchLimits {
     /// Returns limits that suffice for a launch of a few thousand items.
-    pub fn of_launch(cancel: CancelToken) -> Patience {
+    pub fn of_launch(cancel: CancelToken) -> LaunchLimits {
         let limits = Limits { work: 1 << 24, time: Some(Duration::from_secs(20)), ..Limits::strict() };
         // There is no limit on memory: the memory of the process is shared by all threads, so it
         // cannot be attributed to one launch.
-        Patience { limits: Limits { memory: u64::MAX, ..limits }, cancel }
+        LaunchLimits { limits: Limits { memory: u64::MAX, ..limits }, cancel }
     }
 
     fn watchdog(&self) -> Watchdog {
@@ -220,7 +220,7 @@ pub enum Undefined {
 }
 
 /// Runs a launch on every route, and compares the results.
-pub fn compare(request: &Request, patience: &Patience) -> Verdict {
+pub fn compare(request: &Request, patience: &LaunchLimits) -> Verdict {
     let on = |route: &Route| {
         let watchdog = patience.watchdog();
         let how = LaunchOptions { engine: Some(route.engine), via: Some(route.via), ..how(&watchdog) };
@@ -301,7 +301,7 @@ fn has_generic_access(text: &str) -> bool {
 
 /// Returns the reason why the result of a launch is not defined, if any. The function is called
 /// only if the results of two routes differ.
-fn undefined(request: &Request, patience: &Patience, is_limited: bool, is_object_alone: bool) -> Option<Undefined> {
+fn undefined(request: &Request, patience: &LaunchLimits, is_limited: bool, is_object_alone: bool) -> Option<Undefined> {
     if is_limited {
         return Some(Undefined::Limit);
     }

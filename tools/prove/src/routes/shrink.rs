@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Disagreement, Patience, Verdict, compare};
+use super::{Disagreement, LaunchLimits, Verdict, compare};
 use halfbyte_testkit::harness::Request;
 
 /// Time limit for the reduction of one text.
@@ -13,7 +13,7 @@ const TIME: Duration = Duration::from_secs(30);
 pub(super) fn shrink(
     mut request: Request,
     mut difference: Box<Disagreement>,
-    patience: &Patience,
+    patience: &LaunchLimits,
 ) -> (Request, Box<Disagreement>) {
     let end = Instant::now() + TIME;
     let mut lines: Vec<String> = request.text.split_inclusive('\n').map(str::to_owned).collect();

@@ -19,7 +19,7 @@ fn launch(block: u32, body: &str) -> Request {
 }
 
 fn verdict(block: u32, body: &str) -> Verdict {
-    compare(&launch(block, body), &Patience::of_launch(CancelToken::default()))
+    compare(&launch(block, body), &LaunchLimits::of_launch(CancelToken::default()))
 }
 
 #[test]

@@ -315,7 +315,7 @@ impl Parser<'_> {
         let target = match words.next_if(|(word, _)| !word.contains('=')) {
             Some((name, span)) => {
                 let target = match Platform::from_name(name) {
-                    Some(Platform::Words(target)) => target,
+                    Some(Platform::Target(target)) => target,
                     _ => {
                         return Err(
                             Diagnostic::new(span, format!("`{name}` is not a target")).expected(TARGETS.names())
