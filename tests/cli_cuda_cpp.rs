@@ -60,7 +60,7 @@ impl Toolkit {
         self.path("fill.cu").display().to_string()
     }
 
-    /// Returns the calls of the compiler.
+    /// Returns the arguments of each call of the compiler, a line for each call.
     fn calls(&self) -> Vec<String> {
         fs::read_to_string(self.path("calls")).unwrap_or_default().lines().map(str::to_owned).collect()
     }

@@ -226,7 +226,7 @@ fn pictures_come_in_and_go_out() {
     let mut broken = fs::read(&rgba).unwrap();
     broken[40] ^= 0xff;
     fs::write(&rgba, broken).unwrap();
-    halfbyte(&[&run[..], &[red]].concat()).fails(2, "rgba.png: not a .png file");
+    halfbyte(&[&run[..], &[red]].concat()).fails(2, "rgba.png: invalid PNG file");
     halfbyte(&["run", "examples/axpy.hb", "--target", "ir", "--items", "1", "--arg", &format!("x=@{rgba}")])
         .fails(2, "a picture consists of bytes, but this is a buffer of f16x2");
 }

@@ -50,7 +50,9 @@ pub enum SignatureError {
     #[error("invalid kernel name {0:?}: a name must not be empty or contain control characters")]
     Name(String),
     /// The parameters take more than [`MAX_PARAM_BYTES`] bytes.
-    #[error("the parameters of `{kernel}` take more than {MAX_PARAM_BYTES} bytes from `{param}` on")]
+    #[error(
+        "the parameters of `{kernel}` take more than {MAX_PARAM_BYTES} bytes; `{param}` is the first that does not fit"
+    )]
     TooLarge {
         /// Name of the kernel.
         kernel: String,
@@ -258,7 +260,10 @@ mod tests {
         let mut over: Vec<_> = (0..512).map(|_| buffer("x", 4)).collect();
         over.push(scalar("last", "i8"));
         let error = Signature::new("k", over).unwrap_err();
-        assert_eq!(error.to_string(), "the parameters of `k` take more than 4096 bytes from `last` on");
+        assert_eq!(
+            error.to_string(),
+            "the parameters of `k` take more than 4096 bytes; `last` is the first that does not fit"
+        );
     }
 
     #[test]

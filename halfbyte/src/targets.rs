@@ -50,7 +50,8 @@ pub const BUILT_IN: &[Support] = &[
 pub static TARGETS: TargetSet = TargetSet(BUILT_IN);
 
 impl TargetSet {
-    /// Creates a set. The names of the targets must be distinct, and so must their codes in objects.
+    /// Creates a set. The names of the targets must be distinct. The numbers that identify the targets in objects must
+    /// also be distinct.
     pub const fn new(all: &'static [Support]) -> TargetSet {
         TargetSet(all)
     }

@@ -263,7 +263,7 @@ fn entry_of<K: EntityRef>(spans: &[Span], key: K) -> Span {
     spans.get(key.index()).copied().unwrap_or_default()
 }
 
-/// Sets the span of a value's or block's name. Usually the entry is appended, so `push` avoids a large resize.
+/// Sets the span of the name of a value or a block. Extends `spans` if the entry does not exist.
 fn set_entry<K: EntityRef>(spans: &mut Vec<Span>, key: K, span: Span) {
     if key.index() >= spans.len() {
         spans.resize(key.index(), Span::default());

@@ -119,7 +119,7 @@ pub enum RecordError {
         ty: String,
     },
     /// A parameter without contents follows one that has contents.
-    #[error("parameter `{0}` has no contents but follows a parameter with contents")]
+    #[error("parameter `{0}` takes an argument, but follows a parameter whose contents are in the object")]
     MissingContents(String),
     /// The local memory exceeds the addressable size.
     #[error("a work item uses {0} bytes of local memory; the maximum is {MAX_LOCAL_BYTES}")]

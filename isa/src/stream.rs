@@ -144,7 +144,7 @@ pub enum StreamError {
     Guard,
     /// The stream that is named as guard is not a guard, or it does not have one element for each element of this
     /// stream.
-    #[error("stream {0} is not a matching guard")]
+    #[error("its guard, stream {0}, is not a guard with the same loops")]
     Guarded(u32),
     /// A window has a property that a window must not have, such as loops or a guard.
     #[error("a window must be a uniform stream of single bytes in a buffer, without loops, address or guard")]

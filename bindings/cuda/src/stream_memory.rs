@@ -113,7 +113,8 @@ fn wait(stream: *mut c_void, address: u64, value: u64, flags: c_uint, width: Wid
 
 /// Checks the arguments of a write, and returns the address.
 fn writable(stream: *mut c_void, address: u64, flags: c_uint, width: Width) -> Result<usize> {
-    /// Flag of a write that is not ordered after earlier writes. All writes are ordered.
+    /// Flag of a write that may be executed before earlier writes. The flag has no effect, because all writes are
+    /// executed in order.
     const NO_MEMORY_BARRIER: c_uint = 1;
     usable(stream)?;
     if flags & !NO_MEMORY_BARRIER != 0 {

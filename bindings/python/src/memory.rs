@@ -97,8 +97,8 @@ pub(crate) struct Overlap {
     pub other: usize,
 }
 
-/// Determines for each argument the slice that it uses; `None` for an argument without memory. Two read-only arguments
-/// may overlap and then have separate slices.
+/// Assigns a slice to each argument, or `None` to an argument without memory. Overlapping arguments share one slice if
+/// at least one of them is written. Read-only arguments have separate slices even if they overlap.
 ///
 /// # Errors
 /// Fails if two arguments overlap, at least one of them is written, and `is_unique` is `true` for one of them.

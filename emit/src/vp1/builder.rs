@@ -81,7 +81,8 @@ impl Builder {
                 }
                 (_, None) => {}
             }
-            // The label of the original block refers to the first interval of the pipelined loop.
+            // The label of the original block refers to the first stage of the prologue, or to the kernel of the
+            // pipelined loop if there is no prologue.
             if matches!(part, PipelinePart::Start(0)) || starts == 0 && part == PipelinePart::Kernel {
                 self.names.push(label);
                 self.add_names();

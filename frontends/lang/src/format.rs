@@ -159,7 +159,7 @@ impl Writer<'_> {
         }
         let rest: Vec<&str> = lines.collect();
         let Some((_, comments)) = rest.split_last() else {
-            if !self.first && self.is_apart(token) {
+            if !self.first && self.needs_space_before(token) {
                 self.out.push(' ');
             }
             return;
@@ -216,7 +216,7 @@ impl Writer<'_> {
     }
 
     /// Returns `true` if a space separates a token from the previous token on its line.
-    fn is_apart(&self, token: Token) -> bool {
+    fn needs_space_before(&self, token: Token) -> bool {
         let Some((before, unary)) = self.before else { return false };
         if unary || self.generics && !matches!(before.tok, Tok::Punct(",")) {
             return false;

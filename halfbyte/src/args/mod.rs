@@ -399,7 +399,7 @@ mod tests {
         ParamKind::Buffer { direction: Direction::In, elem, align: 1, may_alias: false }
     }
 
-    fn read(text: &str, kind: ParamKind) -> Result<Vec<u8>, String> {
+    fn parsed_bytes(text: &str, kind: ParamKind) -> Result<Vec<u8>, String> {
         let wrong = |d: Diagnostic| format!("{}..{}: {d}", d.span.start, d.span.end);
         Value::parse(text).and_then(|value| value.bytes(kind, &Loader::within(Path::new(".")))).map_err(wrong)
     }
@@ -408,13 +408,13 @@ mod tests {
     fn one_element_in_four_ways() {
         let two = vec![0x00, 0x3c, 0x00, 0x40];
         for text in ["0x40003c00", "[1.0, 2.0]", "[0x3c00, 0x4000]", " [ 1 , 2e0 ] "] {
-            assert_eq!(read(text, ParamKind::Scalar(Type::F16X2)), Ok(two.clone()), "{text}");
-            assert_eq!(read(&format!("[{text}]"), buffer(Type::F16X2)), Ok(two.clone()), "{text}");
+            assert_eq!(parsed_bytes(text, ParamKind::Scalar(Type::F16X2)), Ok(two.clone()), "{text}");
+            assert_eq!(parsed_bytes(&format!("[{text}]"), buffer(Type::F16X2)), Ok(two.clone()), "{text}");
         }
-        assert_eq!(read("-1", ParamKind::Scalar(Type::I8X4)), Ok(vec![255; 4]));
-        assert_eq!(read("1", ParamKind::Scalar(Type::I1X4)), Ok(vec![15]));
-        assert_eq!(read("[[1, 0, 1, 0], 0x3]", buffer(Type::I1X4)), Ok(vec![5, 3]));
-        assert_eq!(read("[]", buffer(Type::I8X4)), Ok(vec![]));
+        assert_eq!(parsed_bytes("-1", ParamKind::Scalar(Type::I8X4)), Ok(vec![255; 4]));
+        assert_eq!(parsed_bytes("1", ParamKind::Scalar(Type::I1X4)), Ok(vec![15]));
+        assert_eq!(parsed_bytes("[[1, 0, 1, 0], 0x3]", buffer(Type::I1X4)), Ok(vec![5, 3]));
+        assert_eq!(parsed_bytes("[]", buffer(Type::I8X4)), Ok(vec![]));
     }
 
     #[test]
@@ -423,21 +423,23 @@ mod tests {
             let value = Value::parse("random(9, 1)").unwrap();
             let bytes = value.bytes(buffer(ty), &Loader::within(Path::new("."))).unwrap();
             assert_eq!(bytes.len(), 9 * ty.bytes() as usize);
-            assert_eq!(read(&list(ty, &bytes), buffer(ty)), Ok(bytes.clone()), "{ty}");
+            assert_eq!(parsed_bytes(&list(ty, &bytes), buffer(ty)), Ok(bytes.clone()), "{ty}");
             for sign in [Sign::Unsigned, Sign::Signed] {
                 let values = values(ty, &bytes, sign);
-                assert_eq!(read(&values, buffer(ty)), Ok(bytes.clone()), "{ty}: {values}");
+                assert_eq!(parsed_bytes(&values, buffer(ty)), Ok(bytes.clone()), "{ty}: {values}");
             }
         }
     }
 
     #[test]
     fn counts_are_bounded() {
-        assert_eq!(read("zeros(3)", buffer(Type::F16X2)), Ok(vec![0; 12]));
-        assert_eq!(read("zeros:i8:8", buffer(Type::F16X2)), Ok(vec![0; 8]));
+        assert_eq!(parsed_bytes("zeros(3)", buffer(Type::F16X2)), Ok(vec![0; 12]));
+        assert_eq!(parsed_bytes("zeros:i8:8", buffer(Type::F16X2)), Ok(vec![0; 8]));
         for text in ["zeros(18446744073709551615)", "zeros:f16x2:18446744073709551615", "random(99999999999, 1)"] {
             assert!(
-                read(text, buffer(Type::F16X2)).unwrap_err().contains("are too many; expected at most 67108864"),
+                parsed_bytes(text, buffer(Type::F16X2))
+                    .unwrap_err()
+                    .contains("are too many; expected at most 67108864"),
                 "{text}"
             );
         }
@@ -490,9 +492,9 @@ mod tests {
             ("zeros(+2)", x, "6..8: `+2` is invalid here; expected a number of elements"),
             ("zeros(2)", a, "0..8: 8 bytes are given for i8x4; expected 4 bytes"),
         ] {
-            assert_eq!(read(text, kind), Err(message.into()), "{text}");
+            assert_eq!(parsed_bytes(text, kind), Err(message.into()), "{text}");
         }
-        let missing = read("@there-is-no-such.npy", x).unwrap_err();
+        let missing = parsed_bytes("@there-is-no-such.npy", x).unwrap_err();
         assert!(missing.starts_with("0..21: there-is-no-such.npy: "), "{missing}");
     }
 }

@@ -18,7 +18,7 @@ use super::array::{Array, Dtype};
 #[non_exhaustive]
 pub enum PictureError {
     /// The file is damaged, or is not a PNG file.
-    #[error("not a .png file: {0}")]
+    #[error("invalid PNG file: {0}")]
     Format(String),
     /// The picture has 16 bits per channel.
     #[error("the picture has 16 bits per channel; expected 8")]
@@ -225,7 +225,7 @@ mod tests {
         assert_eq!(error(&deep, Type::I8, MOST), "the picture has 16 bits per channel; expected 8");
         let alpha = file(ColorType::GrayscaleAlpha, BitDepth::Eight, (1, 1), &[1, 2]);
         assert_eq!(error(&alpha, Type::I8, MOST), "the picture is grey with alpha; expected grey, RGB or RGBA");
-        assert!(error(b"GIF89a", Type::I8, MOST).starts_with("not a .png file: "));
+        assert!(error(b"GIF89a", Type::I8, MOST).starts_with("invalid PNG file: "));
         for length in 0..grey.len() - 12 {
             assert!(read(&grey[..length], Type::I8, MOST).is_err(), "{length}");
         }

@@ -10,7 +10,7 @@ use super::Host;
 use crate::Report;
 
 /// A bounded cache of PTX kernels that are executed directly. It loads each kernel once, for callers that repeatedly
-/// receive the same texts. Threads may share it. A [`Host`] caches native code for each block layout that launches use.
+/// receive the same texts. Threads may share it. A [`Host`] caches native code for each block size of its launches.
 ///
 /// If the cache is full, it evicts kernels that have not been requested recently. An evicted kernel lives as long as a
 /// caller holds it.

@@ -297,10 +297,13 @@ mod tests {
             "stream 1: a guard stream must be an output of the program, and must not have a guard itself"
         );
         for guard in [0, 2, 3, 4] {
-            assert_eq!(stream(&|s| s.guard = Some(guard)), format!("stream 2: stream {guard} is not a matching guard"));
+            assert_eq!(
+                stream(&|s| s.guard = Some(guard)),
+                format!("stream 2: its guard, stream {guard}, is not a guard with the same loops")
+            );
         }
-        assert_eq!(stream(&|s| s.steps.clear()), "stream 2: stream 1 is not a matching guard");
-        assert_eq!(stream(&|s| s.uniform = true), "stream 2: stream 1 is not a matching guard");
+        assert_eq!(stream(&|s| s.steps.clear()), "stream 2: its guard, stream 1, is not a guard with the same loops");
+        assert_eq!(stream(&|s| s.uniform = true), "stream 2: its guard, stream 1, is not a guard with the same loops");
         assert_eq!(stream(&|s| s.bytes = 3), "stream 2: the access has 3 bytes; expected 1, 2, 4, 8 or 16");
         assert_eq!(stream(&|s| s.align = 0), "stream 2: alignment 0 is not a power of two");
         assert_eq!(

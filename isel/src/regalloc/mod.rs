@@ -111,7 +111,7 @@ pub enum AllocError {
     /// A block does not exist, or its instructions are out of range.
     #[error("block {0} does not exist, or its instructions are out of range")]
     Block(BlockIndex),
-    /// The arguments that edges pass to a block do not match the block's parameters.
+    /// A block has invalid parameters, or passes arguments that do not match the parameters of a successor.
     #[error("block {0} has invalid parameters, or passes arguments that do not match the parameters of a successor")]
     Arguments(BlockIndex),
     /// The branch of a block is not a branch instruction, or has invalid operands.

@@ -434,7 +434,7 @@ impl Lowering<'_> {
     }
 
     /// Starts a scalar instruction with one source operand.
-    pub(super) fn one(&mut self, opcode: Opcode, place: Field, src: Src) -> Inst {
+    pub(super) fn scalar_unary(&mut self, opcode: Opcode, place: Field, src: Src) -> Inst {
         self.read_src(place, src);
         Inst::new(opcode)
     }

@@ -25,8 +25,9 @@ pub(super) const THIS: &str = "native";
 pub(super) fn target_option_parser() -> impl TypedValueParser<Value = TargetOption> {
     let targets = TARGETS.defaults().map(|target| PossibleValue::new(target.name()).help(target.summary()));
     let this = PossibleValue::new(THIS).help("This machine: native code for C with --emit obj");
-    let triples =
-        TRIPLES.map(|triple| PossibleValue::new(triple).help("Another machine: native code for C with --emit obj"));
+    let triples = TRIPLES.map(|triple| {
+        PossibleValue::new(triple).help("Another machine: object files that C programs link, with --emit obj")
+    });
     AimParser(Named(PossibleValuesParser::new(targets.chain([this]).chain(triples).collect::<Vec<_>>())))
 }
 

@@ -1,5 +1,5 @@
 //! Rows of the moves between `$r` and the other register files, which the scalar unit executes.
-//! Each move clears the flags of a `$c` register that does not occur in the text.
+//! If CDST is below 4, a move also clears bits 0 to 7 of `$c[CDST]`. Assembly text does not show this register.
 
 use super::*;
 

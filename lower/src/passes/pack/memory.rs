@@ -81,7 +81,7 @@ pub(super) fn accesses(
                 place.computed(kernel, site).map_err(|reason| match known {
                     Err(known) if reason == ACROSS_WORDS => {
                         let why = format!("{}, and it may be unaligned in the data store", known.why);
-                        Reason::from(why).help("load single bytes and combine them with `concat`, or store the parts of a `split`; or process a whole block per item")
+                        Reason::from(why).help("load single bytes and join them with `concat`, or `split` the value and store its bytes; or let each item process a whole block")
                     }
                     _ => reason,
                 })
@@ -286,7 +286,7 @@ pub(super) const NO_BUFFER: Reason = Reason::with_help(
 
 const ACROSS_WORDS: Reason = Reason::with_help(
     "its buffer is accessed at run-time addresses, and the access may be unaligned in the data store",
-    "load single bytes and combine them with `concat`, or store the parts of a `split`; or process a whole block per item",
+    "load single bytes and join them with `concat`, or `split` the value and store its bytes; or let each item process a whole block",
 );
 
 const UNKNOWN_TRIPS: Reason = Reason::with_help(

@@ -117,7 +117,7 @@ struct Test {
 }
 
 impl Test {
-    /// Returns `true` if the computed trip count is exact, or wrong only if it is too large for any launch.
+    /// Returns `true` if the computed trip count is exact for every loop that a launch can finish.
     fn is_exact(&self) -> bool {
         let is_zero = |sum: &Affine| as_constant(sum) == Some(0);
         // If one operand is a small non-negative number, a difference that wraps is far from zero.

@@ -43,7 +43,7 @@ pub fn step(members: &Members, engine: Engine) -> Result<Members, LineError> {
     }
     let mut post = Members::new();
     for location in written {
-        let (file, key) = named(location);
+        let (file, key) = json_name(location);
         let Some(value) = place(&mut state, file, key.as_deref()).map(|place| place.value()) else { continue };
         match key {
             None => _ = post.insert(file.into(), value),
@@ -110,7 +110,7 @@ fn state(members: &Members) -> Result<State, LineError> {
 }
 
 /// Returns the name of a register in a JSON line: its register file, and its number if the file has several registers.
-fn named(location: Location) -> (&'static str, Option<String>) {
+fn json_name(location: Location) -> (&'static str, Option<String>) {
     let (file, number) = match location {
         Location::Vx => return ("vx", None),
         Location::Va => return ("va", None),

@@ -228,7 +228,7 @@ impl rules::Context for Lowering<'_> {
     }
 
     fn vneg(&mut self, a: Src) -> Reg {
-        let inst = self.one(Opcode::VNEG_S, SRC1, a);
+        let inst = self.scalar_unary(Opcode::VNEG_S, SRC1, a);
         self.out.vector(inst)
     }
 
@@ -327,12 +327,12 @@ impl rules::Context for Lowering<'_> {
     }
 
     fn neg(&mut self, a: Src) -> Reg {
-        let inst = self.one(Opcode::NEG, SRC1, a);
+        let inst = self.scalar_unary(Opcode::NEG, SRC1, a);
         self.out.word(inst)
     }
 
     fn abs(&mut self, a: Src) -> Reg {
-        let inst = self.one(Opcode::ABS, SRC1, a);
+        let inst = self.scalar_unary(Opcode::ABS, SRC1, a);
         self.out.word(inst)
     }
 
@@ -345,7 +345,7 @@ impl rules::Context for Lowering<'_> {
     }
 
     fn bneg(&mut self, a: Src) -> Reg {
-        let inst = self.one(Opcode::BNEG_S, SRC1, a);
+        let inst = self.scalar_unary(Opcode::BNEG_S, SRC1, a);
         self.out.word(inst)
     }
 

@@ -9,7 +9,7 @@ use super::super::listing::Listing;
 const SELECTIONS: &[Opcode] = &[Opcode::SEL_RR, Opcode::SEL_RI];
 const COMPARES: &[Opcode] = &[Opcode::ISETP_RR, Opcode::ISETP_RI];
 
-/// The number of instructions that a comparison of two computations follows from the joined lanes.
+/// Maximum number of definitions on a path from a joined lane that the comparison of two computations follows.
 const DEPTH: u32 = 4;
 
 /// Returns `true` if a PRMT joins two sums of lanes.

@@ -485,7 +485,7 @@ macro_rules! wide_methods {
         }
 
         fn vabs(&mut self, a: Src) -> Reg {
-            let inst = self.one(Opcode::VABS_S, SRC1, a);
+            let inst = self.scalar_unary(Opcode::VABS_S, SRC1, a);
             self.out.vector(inst)
         }
 
