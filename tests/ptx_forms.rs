@@ -69,6 +69,28 @@ fn pairs_of_halves_in_integer_instructions() {
 }
 
 #[test]
+fn roundings_of_exact_conversions() {
+    let widened = ".reg .b16 %b<2>;\ncvt.u16.u32 %b1, %r1;\ncvt.rz.f32.bf16 %f1, %b1;\nmov.b32 %r2, %f1;";
+    checks(MODERN, &on_word("", widened), "grid=1 block=1 x=[0x3f81] -> x=[0x3f810000]");
+}
+
+#[test]
+fn lanes_and_limits_of_any_type_of_32_bits() {
+    let moved = "mov.b32 %h1, 0x01000000;\nmov.b32 %f1, 31;\nshfl.sync.idx.b32 %r2, %r1, %h1, %f1, 1;";
+    checks(MODERN, &on_word("", moved), "grid=1 block=1 x=[5] -> x=[5]");
+    let literal = "shfl.sync.idx.b32 %r2, %r1, 0, 0f0000001f, 1;";
+    checks(MODERN, &on_word("", literal), "grid=1 block=1 x=[6] -> x=[6]");
+    let found = "mov.b32 %f1, 1;\nfns.b32 %r2, %r1, 0, %f1;";
+    checks(MODERN, &on_word("", found), "grid=1 block=1 x=[12] -> x=[2]");
+}
+
+#[test]
+fn sums_of_a_special_register_and_a_number() {
+    checks(MODERN, &on_word("", "mov.u32 %r2, %laneid+7;"), "grid=1 block=1 x=[5] -> x=[7]");
+    checks(MODERN, &on_word("", "add.u32 %r2, %laneid+7, %r1;"), "grid=1 block=1 x=[5] -> x=[12]");
+}
+
+#[test]
 fn vectors_that_are_copied() {
     let swapped = "mov.u32 %r2, 3;\nmov.v2.b32 {%r1, %r2}, {%r2, %r1};\nshl.b32 %r1, %r1, 8;\nadd.u32 %r2, %r1, %r2;";
     checks(MODERN, &on_word("", swapped), "grid=1 block=1 x=[5] -> x=[773]");

@@ -33,6 +33,8 @@ const UNSUPPORTED: &[(&str, &str, &str)] = &[
     ("sm_90", "mapa.u64 %d0, %d1, %r2;", "mapa"),
     ("sm_90", "barrier.cluster.arrive;", ".cluster"),
     ("sm_80", "mbarrier.init.shared.b64 [%d0], 1;", "mbarrier"),
+    ("sm_80", "mov.u64 %d0, %clock64+4;", "%clock64"),
+    ("sm_80", "add.u64 %d0, %laneid+4, 1;", "%laneid"),
 ];
 
 /// Statements that no assembler accepts. The last string is the word at which halfbyte reports the
@@ -47,6 +49,9 @@ const WRONG: &[(&str, &str, &str)] = &[
     ("sm_120a", "neg.u8x4 %r0, %r1;", ".u8x4"),
     ("sm_80", "createpolicy.rang.global.L2::evict_last.L2::evict_first.b64 %d0, [%d1], %r0, %r1;", ".rang"),
     ("sm_80", "ld.global.b32 %r0, [%d0].unifie;", ".unifie"),
+    ("sm_80", "mov.u32 %r0, %tid.x+4;", "+"),
+    ("sm_80", "vadd.u32.u32.u32 %r0, %laneid+4, %r1;", "%laneid"),
+    ("sm_80", "shfl.sync.up.b32 %r0, %r1, 1, 0, %s0;", "%s0"),
 ];
 
 fn module(target: &str, statement: &str) -> String {

@@ -185,6 +185,7 @@ fn needs(since: Requirements, open: &str, close: &str) -> String {
 fn describe(role: OperandRole, shape: OperandKind) -> String {
     let of = |ty: Ty| match ty {
         Ty::Is(ty) => format!("of type `{ty}`"),
+        Ty::Untyped(ty) => format!("of {} bits, of any type", ty.bits()),
         Ty::Named(0) | Ty::Integer(0) => "of the first type".to_owned(),
         Ty::Named(1) | Ty::Integer(1) => "of the second type".to_owned(),
         Ty::Named(_) | Ty::Integer(_) => "of the third type".to_owned(),

@@ -15,6 +15,8 @@ pub const MAX_ELEMENTS: usize = 8;
 pub enum Ty {
     /// A fixed type.
     Is(Type),
+    /// A register of any type with the width of this type, or an immediate. Integers are printed in this type.
+    Untyped(Type),
     /// The type modifier with this index, counted from 0 among the types of the instruction.
     Named(u8),
     /// Like [`Named`](Ty::Named), but the register must not have the type `.f16x2`.
@@ -166,7 +168,7 @@ impl Ty {
             types.nth(n.into()).unwrap_or(Type::B32)
         };
         match self {
-            Ty::Is(ty) => (ty, false),
+            Ty::Is(ty) | Ty::Untyped(ty) => (ty, false),
             Ty::Named(n) | Ty::Integer(n) => (named(n), false),
             Ty::Within(n) => (named(n), true),
             Ty::Wide => {
@@ -181,9 +183,20 @@ impl Ty {
         }
     }
 
+    /// Returns the type in which an immediate of this operand is read, in an instruction with the modifiers `words`.
+    pub fn of_immediate(self, words: &[Token]) -> Type {
+        match self {
+            Ty::Untyped(ty) => ty.untyped(),
+            ty => ty.resolve(words).0,
+        }
+    }
+
     /// Returns `true` if a register of type `register` is valid for an operand of this type, in an
     /// instruction with the modifiers `words`.
     pub fn admits(self, words: &[Token], register: Type) -> bool {
+        if let Ty::Untyped(ty) = self {
+            return register != Type::Pred && register.bits() == ty.bits();
+        }
         let (ty, may_be_wider) = self.resolve(words);
         // The type that an instruction names may also be an integer for a register of type `.f16x2`.
         let is_pair_of_named = register == Type::F16x2

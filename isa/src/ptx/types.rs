@@ -149,6 +149,17 @@ impl Type {
         self.kind() != TypeKind::Packed && !matches!(self, Type::Bf16 | Type::Bf16x2)
     }
 
+    /// Returns the untyped type of the same width.
+    pub fn untyped(self) -> Type {
+        match self.bits() {
+            ..=8 => Type::B8,
+            16 => Type::B16,
+            32 => Type::B32,
+            64 => Type::B64,
+            _ => Type::B128,
+        }
+    }
+
     /// Clears the bits of `value` beyond the width of the type.
     pub const fn truncate(self, value: u64) -> u64 {
         if self.bits() < 64 { value & (u64::MAX >> (64 - self.bits())) } else { value }
@@ -558,7 +569,7 @@ impl Special {
 
     /// Returns the target requirements of the special register.
     pub const fn since(self) -> Requirements {
-        if self.is_of_reserved_memory() { Requirements::new(7, 6, 75) } else { Requirements::ALWAYS }
+        if self.is_of_reserved_memory() { Requirements::new(7, 6, 80) } else { Requirements::ALWAYS }
     }
 
     /// Returns `true` if the value is an address or size of reserved shared memory.

@@ -70,7 +70,7 @@ bits! {
          the number of the bit, or with `.shiftamt` its distance from the highest bit; if there is no such bit, it is \
          0xffffffff.",
         "bfind.u32 %d, %a;" "bfind.shiftamt.s64 %d, %a;";
-    FNS "fns" &[ONLY_B32], &[def("d", B32), value("mask", B32), value("base", B32), value("offset", B32)],
+    FNS "fns" &[ONLY_B32], &[def("d", B32), value("mask", B32), value("base", B32), value("offset", Ty::Untyped(Type::S32))],
         "Finds the n-th set bit of `mask` from `base`: the `offset`th set bit at or above `base`, the `-offset`th at \
          or below `base` if `offset` is negative, or the bit at `base` itself if `offset` is 0. The result is the \
          number of the bit, or 0xffffffff if there is no such bit.",

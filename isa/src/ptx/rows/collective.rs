@@ -94,12 +94,12 @@ controls! {
     BARRIER_POPC_OF "barrier" &[CTA, RED, POPC, ALIGNED, OF_U32], &[def("d", T), ID, COUNT, SAYS], Requirements::ALWAYS, COUNTS, "barrier.red.popc.u32 %d, 1, 64, %p;";
     BARRIER_RED "barrier" &[CTA, RED, BOTH, ALIGNED, OF_PREDICATE], &[ANSWER, ID, SAYS], Requirements::ALWAYS, ANSWERS, "barrier.red.and.pred %q, 0, %p;";
     BARRIER_RED_OF "barrier" &[CTA, RED, BOTH, ALIGNED, OF_PREDICATE], &[ANSWER, ID, COUNT, SAYS], Requirements::ALWAYS, ANSWERS, "barrier.red.or.pred %q, 1, 64, %p;";
-    SHFL "shfl" &[SYNC, MODE, OF_B32], &[OperandRow::def("d", WITH_B32), value("a", B32), value("b", U32), value("c", U32), MASK], Requirements::ALWAYS, SHUFFLES, "shfl.sync.bfly.b32 %d|%p, %a, 16, 31, 0xffffffff;";
-    SHFL_ALONE "shfl" &[SYNC, MODE, OF_B32], &[def("d", B32), value("a", B32), value("b", U32), value("c", U32), MASK], Requirements::ALWAYS, SHUFFLES, "shfl.sync.down.b32 %d, %a, 1, 31, 0xffffffff;";
+    SHFL "shfl" &[SYNC, MODE, OF_B32], &[OperandRow::def("d", WITH_B32), value("a", B32), value("b", WORD), value("c", WORD), MASK], Requirements::ALWAYS, SHUFFLES, "shfl.sync.bfly.b32 %d|%p, %a, 16, 31, 0xffffffff;";
+    SHFL_ALONE "shfl" &[SYNC, MODE, OF_B32], &[def("d", B32), value("a", B32), value("b", WORD), value("c", WORD), MASK], Requirements::ALWAYS, SHUFFLES, "shfl.sync.down.b32 %d, %a, 1, 31, 0xffffffff;";
     VOTE_SYNC "vote" &[SYNC, VOTE, OF_PREDICATE], &[ANSWER, SAYS, MASK], Requirements::ALWAYS, VOTES, "vote.sync.any.pred %q, %p, 0xffffffff;";
     VOTE_BALLOT "vote" &[SYNC, BALLOT, OF_B32], &[def("d", B32), SAYS, MASK], Requirements::ALWAYS, BALLOTS, "vote.sync.ballot.b32 %d, !%p, 0xffffffff;";
-    SHFL_UNSAID "shfl" &[MODE, OF_B32], &[OperandRow::def("d", WITH_B32), value("a", B32), value("b", U32), value("c", U32)], UNSAID, SHUFFLES_HERE, "shfl.bfly.b32 %d|%p, %a, 16, 31;";
-    SHFL_UNSAID_ALONE "shfl" &[MODE, OF_B32], &[def("d", B32), value("a", B32), value("b", U32), value("c", U32)], UNSAID, SHUFFLES_HERE, "shfl.down.b32 %d, %a, 1, 31;";
+    SHFL_UNSAID "shfl" &[MODE, OF_B32], &[OperandRow::def("d", WITH_B32), value("a", B32), value("b", WORD), value("c", WORD)], UNSAID, SHUFFLES_HERE, "shfl.bfly.b32 %d|%p, %a, 16, 31;";
+    SHFL_UNSAID_ALONE "shfl" &[MODE, OF_B32], &[def("d", B32), value("a", B32), value("b", WORD), value("c", WORD)], UNSAID, SHUFFLES_HERE, "shfl.down.b32 %d, %a, 1, 31;";
     VOTE_UNSAID "vote" &[VOTE, OF_PREDICATE], &[ANSWER, SAYS], UNSAID, VOTES_HERE, "vote.any.pred %q, %p;";
     VOTE_UNSAID_BALLOT "vote" &[BALLOT, OF_B32], &[def("d", B32), SAYS], UNSAID, VOTES_HERE, "vote.ballot.b32 %d, !%p;";
     MATCH_ANY "match" &[ANY, SYNC, OF_BITS], &[def("d", U32), value("a", T), MASK], Requirements::ALWAYS, MATCHES, "match.any.sync.b32 %d, %a, 0xffffffff;";

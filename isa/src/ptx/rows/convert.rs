@@ -41,7 +41,7 @@ const NARROW: &str = "Rounds an f32 once to a half. `.ftz` has no effect: hardwa
     other. `.sat` clamps to [0, 1] and turns NaN and -0 into +0. `.relu` turns -0 and negative values into +0 and \
     keeps NaN. `.satfinite` clamps to the largest finite number. NaN is 0x7fff.";
 const WIDEN: &str = "Converts a half exactly to f32; NaN is 0x7fffffff. `.ftz` flushes a subnormal result to a zero of \
-                     its sign. `.sat` clamps to [0, 1].";
+                     its sign. `.sat` clamps to [0, 1]. A rounding has no effect.";
 const SAME: &str = "Rounds a float to an integral float (`.rni` to nearest even, `.rzi` toward zero, `.rmi` down, \
     `.rpi` up), or copies it. NaN becomes canonical. `.ftz` flushes subnormals to zeros of their sign. `.sat` clamps \
     to [0, 1].";
@@ -119,7 +119,7 @@ const AT_RANDOM: &str = "Rounds stochastically: adds random bits to the discarde
 const DOUBLE: &str = "Rounds an f64 once. `.ftz` flushes a subnormal result to a zero of its sign. `.sat` clamps to \
     [0, 1] and turns NaN and -0 into +0. NaN is 0x7fffffff, or 0x7fff for a half.";
 const TO_DOUBLE: &str = "Converts a float exactly to f64. A NaN is quieted and keeps its payload. `.ftz` flushes a \
-                         subnormal operand to a zero of its sign. `.sat` clamps to [0, 1].";
+                         subnormal operand to a zero of its sign. `.sat` clamps to [0, 1]. A rounding has no effect.";
 const DOUBLE_TO_INT: &str = "Rounds an f64 to an integer: to nearest even (`.rni`), toward zero (`.rzi`), down \
     (`.rmi`) or up (`.rpi`). Values out of range saturate. NaN becomes the integer with only the highest bit set.";
 const BETWEEN: &str = "Rounds a half once to the other half format, to nearest even without a rounding modifier.";
@@ -181,7 +181,7 @@ convert! {
     CVT_BF16_F64 "cvt" Compute &[ROUND, ty(BF16S), source_ty(F64S)], EXACT, BF16, DOUBLE, "cvt.rn.bf16.f64 %d, %a;";
     CVT_F64_F32 "cvt" Compute &[FTZ, SAT, ty(F64S), source_ty(F32)], FLOAT_FLOAT, Requirements::ALWAYS, TO_DOUBLE, "cvt.f64.f32 %d, %a;";
     CVT_F64_F16 "cvt" Compute &[SAT, ty(F64S), source_ty(F16)], FLOAT_FLOAT, Requirements::ALWAYS, TO_DOUBLE, "cvt.f64.f16 %d, %a;";
-    CVT_F64_BF16 "cvt" Compute &[ty(F64S), source_ty(BF16S)], EXACT, BF16, TO_DOUBLE, "cvt.f64.bf16 %d, %a;";
+    CVT_F64_BF16 "cvt" Compute &[MAYBE_ROUND, ty(F64S), source_ty(BF16S)], EXACT, BF16, TO_DOUBLE, "cvt.f64.bf16 %d, %a;";
     CVT_F64_F64 "cvt" Compute &[MAYBE_ROUND_INT, SAT, ty(F64S), source_ty(F64S)], FLOAT_FLOAT, Requirements::ALWAYS, SAME, "cvt.rni.f64.f64 %d, %a;";
     CVT_TF32_AWAY "cvt" Compute &[ModifierSlot::one_of("rounding", words!(Rna)), MAYBE_SATFINITE, ty(types!(Tf32)), source_ty(F32)], EXACT, SM_80, TO_TF32, "cvt.rna.tf32.f32 %d, %a;";
     CVT_TF32 "cvt" Compute &[NEAR_OR_ZERO, ANY_RELU, ModifierSlot::optional("limit", &[since(MIXED, Token::Satfinite)]), ty(types!(Tf32)), source_ty(F32)], EXACT, TF32_ROUNDED, TO_TF32, "cvt.rn.tf32.f32 %d, %a;";
@@ -198,7 +198,7 @@ convert! {
     CVT_RANDOM_FOUR "cvt" Compute &[RANDOM, MUST_SATFINITE, ANY_RELU, ty(types!(E4m3x4 E5m2x4 E2m3x4 E3m2x4 E2m1x4)), source_ty(F32)], RANDOM_FOUR, STOCHASTIC, AT_RANDOM,
         "cvt.rs.relu.satfinite.e4m3x4.f32 %d, {%a, %b, %c, %e}, %r;";
     CVT_F32_F16 "cvt" Compute &[FTZ, SAT, ty(F32), source_ty(F16)], FLOAT_FLOAT, Requirements::ALWAYS, WIDEN, "cvt.f32.f16 %d, %a;";
-    CVT_F32_BF16 "cvt" Compute &[ModifierSlot::optional("subnormals", &[since(BF16, Token::Ftz)]), ty(F32), source_ty(BF16S)], EXACT, Requirements::new(7, 1, 80), WIDEN, "cvt.f32.bf16 %d, %a;";
+    CVT_F32_BF16 "cvt" Compute &[MAYBE_ROUND, ModifierSlot::optional("subnormals", &[since(BF16, Token::Ftz)]), ty(F32), source_ty(BF16S)], EXACT, Requirements::new(7, 1, 80), WIDEN, "cvt.f32.bf16 %d, %a;";
     CVT_F32_F32 "cvt" Compute &[MAYBE_ROUND_INT, FTZ, SAT, ty(F32), source_ty(F32)], FLOAT_FLOAT, Requirements::ALWAYS, SAME, "cvt.rni.f32.f32 %d, %a;";
     CVT_F16_F16 "cvt" Compute &[MAYBE_ROUND_INT, SAT, ty(F16), source_ty(F16)], FLOAT_FLOAT, Requirements::ALWAYS, SAME, "cvt.rzi.f16.f16 %d, %a;";
     CVT_F16X2_F32 "cvt" Compute &[NEAR_OR_ZERO, MAYBE_RELU, MAYBE_SATFINITE, ty(types!(F16x2 Bf16x2)), source_ty(F32)], PAIR, SM_80, BOTH, "cvt.rn.f16x2.f32 %d, %a, %b;";

@@ -146,6 +146,7 @@ const fn reg(name: &'static str, ty: Ty) -> OperandRow {
 const T: Ty = Ty::Named(0);
 const B32: Ty = Ty::Is(Type::B32);
 const U32: Ty = Ty::Is(Type::U32);
+const WORD: Ty = Ty::Untyped(Type::U32);
 const PRED: Ty = Ty::Is(Type::Pred);
 
 /// The operands `d, a`: a register and a register or immediate.

@@ -396,7 +396,7 @@ impl<'a> Parts<'a> {
                 _ => false,
             };
             let refuse = |kind| Refusal { reach: (true, place + 1, braces), error: Error { at: *at, kind } };
-            if matches!(raw, Raw::Sum(..)) && !row.takes_sum(o) {
+            if matches!(raw, Raw::Sum(..) | Raw::SpecialSum(..)) && !row.takes_sum(o) {
                 return Err(refuse(self.wrong(o)));
             }
             let operand = self.fit(o, raw, *at, names).map_err(refuse)?;
@@ -522,6 +522,15 @@ impl<'a> Parts<'a> {
             {
                 Operand::Register(names.negation(reg)?)
             }
+            (&Raw::SpecialSum(special, number), kind)
+                if special.depends_on_position() && kind.value_type(&self.words).is_none_or(|ty| ty.bits() == 32) =>
+            {
+                let reg = names.holding_special(special)?;
+                Operand::Register(names.sum(reg, number)?)
+            }
+            (Raw::SpecialSum(..), _) => {
+                return Err(ErrorKind::Unsupported("this sum of a special register and a number".to_owned()));
+            }
             (&Raw::Sum(reg, number), _) => Operand::Register(names.sum(reg, number)?),
             (Raw::Operand(Operand::Vector(regs)), OperandKind::Elements(ty) | OperandKind::Parts(ty))
                 if o.role == OperandRole::Use
@@ -537,7 +546,7 @@ impl<'a> Parts<'a> {
             (
                 Raw::Number(literal),
                 OperandKind::Value(ty) | OperandKind::Elements(ty) | OperandKind::Part { ty, .. },
-            ) => Operand::Number(literal.bits(ty.resolve(&self.words).0)?),
+            ) => Operand::Number(literal.bits(ty.of_immediate(&self.words))?),
             (Raw::Number(literal), OperandKind::Byte) if self.mnemonic == "lop3" => {
                 Operand::Number(literal.bits(Type::B8)?)
             }

@@ -27,6 +27,8 @@ pub(super) enum Raw<'a> {
     Element(Operand),
     /// The sum of a register and a number, such as `%r1+4`.
     Sum(Reg, i64),
+    /// The sum of a special register and an integer, such as `%laneid+4`.
+    SpecialSum(Special, i64),
     /// A register with a suffix after a dot, such as `%r1.b0` or `-%r1.b0`.
     Dotted {
         reg: Reg,
@@ -129,6 +131,7 @@ impl<'a> Reader<'a> {
     fn after_name(&mut self, name: &'a str, at: Loc) -> Result<Raw<'a>, Error> {
         let Lexeme::Dotted(component) = self.ahead.token else {
             return match Special::from_name(name) {
+                Some(of) if self.ahead.token == Lexeme::Punct('+') => Ok(Raw::SpecialSum(of, self.wide_offset()?)),
                 Some(of) => Ok(Raw::Operand(Operand::Special(of))),
                 None if self.ahead.token == Lexeme::Punct('+') => {
                     Err(Error { at, kind: ErrorKind::Name(name.to_owned()) })
