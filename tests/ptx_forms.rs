@@ -108,6 +108,25 @@ fn halves_that_are_rounded_by_default() {
     checks(head, &on_word("", there), "grid=1 block=1 x=[0x00003c04] -> x=[0x3c003f80]");
 }
 
+/// The address of a parameter of a function is in local memory.
+#[test]
+fn parameters_of_functions_by_address() {
+    let callee = ".func (.param .b32 r) f(.param .align 16 .b8 p[8], .param .b32 i)\n{\n.reg .b32 %r<4>;\n\
+                  .reg .b64 %d<4>;\nld.param.b32 %r1, [i];\nmul.wide.u32 %d1, %r1, 4;\nmov.b64 %d2, p;\n\
+                  add.s64 %d3, %d2, %d1;\nld.param.b32 %r3, [%d3];\nst.param.b32 [r], %r3;\nret;\n}\n";
+    let body = "{\n.param .align 16 .b8 a[8];\n.param .b32 b;\n.param .b32 c;\nst.param.b32 [a], 11;\n\
+                st.param.b32 [a+4], 22;\nst.param.b32 [b], 1;\ncall.uni (c), f, (a, b);\nld.param.b32 %r2, [c];\n}";
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("k.ptx");
+    std::fs::write(&path, format!("{MODERN}{}", on_word(callee, body))).unwrap();
+    let path = path.to_str().unwrap();
+    for engine in ["jit", "interp"] {
+        let run = ["run", path, "--target", "ptx", "--grid", "1", "--block", "1", "--arg", "x=[5]", "--engine", engine];
+        let called = halfbyte(&run);
+        assert_eq!((called.code, called.out.trim()), (0, "x=[22]"), "{}", called.err);
+    }
+}
+
 /// Runs a kernel of [`on_word`] directly, and checks the word that it stores.
 fn runs_directly(body: &str, result: &str) {
     let folder = tempfile::tempdir().unwrap();

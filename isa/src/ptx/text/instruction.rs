@@ -143,6 +143,9 @@ impl<'a> Reader<'a> {
         if !self.is_end() {
             return Err(self.expected("`,` or `;`"));
         }
+        if self.is_in_function {
+            parts.read_parameters_by_address();
+        }
         let inst = parts.choose(opcodes, guard, names)?;
         self.expect(';', "`;`")?;
         Ok(inst)
@@ -324,6 +327,15 @@ impl<'a> Parts<'a> {
         located.words.insert(place, token);
         located.word_locs.insert(place, self.at);
         Some(located)
+    }
+
+    /// Makes a load of a parameter by an address in a register a load from local memory, where the parameters of
+    /// functions are.
+    fn read_parameters_by_address(&mut self) {
+        let is_by_register = |(raw, _): &(Raw<'_>, Loc)| matches!(raw, Raw::Operand(Operand::Memory(address)) if address.register().is_some());
+        if self.mnemonic == "ld" && self.operands.get(1).is_some_and(is_by_register) {
+            self.words.iter_mut().filter(|word| **word == Token::Param).for_each(|word| *word = Token::Local);
+        }
     }
 
     /// Adds the rounding `.rn` to a `mad.f32` without a rounding, which PTX before 4.0 allows.
@@ -616,7 +628,9 @@ impl<'a> Parts<'a> {
             {
                 truth(number, names)?
             }
-            (Raw::Number(number), OperandKind::Condition) if !self.has_bf16() => truth(number, names)?,
+            (Raw::Number(number), OperandKind::Condition) if !self.has_bf16() || self.mnemonic == "wgmma" => {
+                truth(number, names)?
+            }
             _ => return Err(wrong()),
         };
         let is_of_wide_elements = |regs: &Vector| {
