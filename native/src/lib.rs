@@ -20,5 +20,8 @@ mod meet;
 pub mod ptx;
 pub mod rows;
 pub mod threads;
+#[cfg(feature = "aot")]
+mod vir;
 #[cfg(feature = "jit")]
+#[cfg_attr(not(feature = "aot"), allow(dead_code, reason = "only objects use some instructions"))]
 mod x86;

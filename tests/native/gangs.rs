@@ -197,7 +197,7 @@ const KERNELS: [Case; 29] = [
         "x: in may_alias i32, y: inout may_alias i32) {\nlet i = item_id()\ny[i] = x[x[i] & 3]\n}",
         &[],
         &[4, 4],
-        false,
+        true,
     ),
 ];
 

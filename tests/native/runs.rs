@@ -1,5 +1,5 @@
-//! Tests of kernels that native code and native objects execute by vector loops over runs of items,
-//! and of similar kernels. The results must be those of the interpreter.
+//! Tests of kernels that native code executes by vector loops over runs of items, and native objects
+//! by gangs. The results must be those of the interpreter.
 
 use halfbyte::Shape;
 use halfbyte::ir::witness::Random;
@@ -7,9 +7,8 @@ use halfbyte::native::{self, Machine, Options};
 
 use super::alike::{Alike, Given, program};
 
-/// A kernel's name and text, its scalars, the bytes per item in each of its buffers, and `true` if
-/// there is a loop for runs of items.
-type Case = (&'static str, &'static str, &'static [u32], &'static [usize], bool);
+/// A kernel's name and text, its scalars, and the bytes per item in each of its buffers.
+type Case = (&'static str, &'static str, &'static [u32], &'static [usize]);
 
 const KERNELS: [Case; 14] = [
     (
@@ -17,63 +16,55 @@ const KERNELS: [Case; 14] = [
         "n: in i32, x: in i32, y: inout i32) {\nlet i = item_id()\nif i <_u n[1] & 63 {\ny[i] = x[i] + 1\n}\n}",
         &[],
         &[4, 4, 4],
-        false,
     ),
     (
         "shifted",
         "k: in i32, x: in i32, y: inout i32) {\nlet i = item_id()\ny[i] = x[i + (k[2] & 7)]\n}",
         &[],
         &[4, 4, 4],
-        true,
     ),
     (
         "guarded",
         "n: i32, a: f32, x: in f32, y: inout f32) {\nlet i = item_id()\nif i <_u n {\ny[i] = ffma(a, x[i], y[i])\n}\n}",
         &[77, 0x3FC0_0000],
         &[4, 4],
-        true,
     ),
     (
         "signed",
         "n: i32, x: in i32, y: out i32) {\nlet i = item_id()\nif i <_s n {\ny[i] = x[i] * 3 + i\n}\n}",
         &[130],
         &[4, 4],
-        true,
     ),
-    ("bare", "x: in i32, y: out i32) {\nlet i = item_id()\ny[i] = x[i] ^ (i << 3)\n}", &[], &[4, 4], true),
-    ("bytes", "x: in i8, y: out i8) {\nlet i = item_id()\ny[i] = x[i] + x[i]\n}", &[], &[1, 1], true),
-    ("shorts", "x: in i16, y: inout i16) {\nlet i = item_id()\ny[i] = x[i] ^ y[i]\n}", &[], &[2, 2], true),
-    ("moved", "k: i32, x: in i32, y: out i32) {\nlet i = item_id()\ny[i] = x[i + k]\n}", &[5], &[4, 4], true),
+    ("bare", "x: in i32, y: out i32) {\nlet i = item_id()\ny[i] = x[i] ^ (i << 3)\n}", &[], &[4, 4]),
+    ("bytes", "x: in i8, y: out i8) {\nlet i = item_id()\ny[i] = x[i] + x[i]\n}", &[], &[1, 1]),
+    ("shorts", "x: in i16, y: inout i16) {\nlet i = item_id()\ny[i] = x[i] ^ y[i]\n}", &[], &[2, 2]),
+    ("moved", "k: i32, x: in i32, y: out i32) {\nlet i = item_id()\ny[i] = x[i + k]\n}", &[5], &[4, 4]),
     (
         "wrapped",
         "k: i32, x: in i32, y: out i32) {\nlet i = item_id()\nif i >=_u 40 {\ny[i] = x[i + k]\n}\n}",
         &[0xFFFF_FFF0],
         &[4, 4],
-        true,
     ),
-    ("same", "w: in f32, x: in f32, y: out f32) {\nlet i = item_id()\ny[i] = w[2] * x[i]\n}", &[], &[4, 4, 4], true),
+    ("same", "w: in f32, x: in f32, y: out f32) {\nlet i = item_id()\ny[i] = w[2] * x[i]\n}", &[], &[4, 4, 4]),
     (
         "two",
         "n: i32, m: i32, x: in i32, y: inout i32, z: inout i32) {\nlet i = item_id()\nif i <_u n {\ny[i] = x[i] + 1\n}\nif i <_u m {\nz[i] = x[i] - 1\n}\n}",
         &[50, 90],
         &[4, 4, 4],
-        true,
     ),
     (
         "aliases",
         "x: in may_alias i32, y: inout may_alias i32) {\nlet i = item_id()\ny[i] = x[i] + y[i]\n}",
         &[],
         &[4, 4],
-        true,
     ),
     (
         "halves",
         "a: f16x2, x: in f16x2, y: inout f16x2) {\nlet i = item_id()\ny[i] = ffma(a, x[i], y[i])\n}",
         &[0x3E00_3C00],
         &[4, 4],
-        false,
     ),
-    ("gathered", "x: in i32, y: out i32) {\nlet i = item_id()\ny[i] = x[x[i] & 15]\n}", &[], &[4, 4], false),
+    ("gathered", "x: in i32, y: out i32) {\nlet i = item_id()\ny[i] = x[x[i] & 15]\n}", &[], &[4, 4]),
 ];
 
 /// A kernel on an image.
@@ -83,7 +74,7 @@ const LINES: &str = "w: i32, h: i32, x: in i32, y: inout i32) {\nlet (i, j) = (i
 #[test]
 fn items_of_a_run_leave_what_they_leave_one_after_another() {
     let mut random = Random(7);
-    for (name, rest, scalars, items, _) in KERNELS {
+    for (name, rest, scalars, items) in KERNELS {
         let alike = Alike::new(name, rest);
         for count in [0, 1, 15, 16, 17, 31, 32, 48, 63, 64, 65, 100, 127, 160, 300, 1000, 9000, 70_000] {
             // The buffers are as large as the accesses need, smaller, or larger.
@@ -128,21 +119,19 @@ fn buffers_of_a_run_may_be_one_memory() {
 }
 
 #[test]
-fn objects_have_loops_where_computers_have_vectors() {
+fn objects_have_functions_of_gangs_where_computers_have_vectors() {
     let has = |bytes: &[u8], name: &[u8]| bytes.windows(name.len()).any(|bytes| bytes == name);
-    let has_loop = |name: &str, rest: &str, cpu: Option<&str>| {
+    let has_gang = |name: &str, rest: &str, cpu: Option<&str>| {
         let program = program(name, rest);
         let kernel = program.kernels().next().unwrap();
         let machine = Machine::new("x86_64-unknown-linux-gnu", cpu).unwrap();
         let object = native::object(&[(name, kernel)], &machine, &Options::default()).unwrap();
         assert!(!has(&object.bytes, b"fma"), "{name}: it calls the C library");
-        has(&object.bytes, b"loop.0")
+        has(&object.bytes, b"gang.0")
     };
-    for (name, rest, _, _, streams) in KERNELS {
-        assert_eq!(has_loop(name, rest, Some("x86-64-v3")), streams, "{name}");
-        assert!(!has_loop(name, rest, None), "{name}");
+    for (name, rest, ..) in KERNELS.into_iter().chain([("lines", LINES, &[][..], &[][..])]) {
+        assert!(has_gang(name, rest, Some("x86-64-v3")), "{name}");
+        assert!(has_gang(name, rest, Some("x86-64-v4")), "{name}");
+        assert!(!has_gang(name, rest, None), "{name}");
     }
-    assert!(has_loop("lines", LINES, Some("x86-64-v3")));
-    let &(name, rest, ..) = KERNELS.iter().find(|(name, ..)| *name == "halves").unwrap();
-    assert!(has_loop(name, rest, Some("x86-64-v4")));
 }

@@ -8,6 +8,7 @@ use halfbyte_abi::cooperative::SUBGROUP;
 use halfbyte_abi::{Axis, Direction, Elem, ParamKind};
 use halfbyte_isa::halu::domain::{Domain, IndexKind, SpecialReg};
 
+use super::cover::covered;
 use super::error::{NoCode, Refusal};
 use super::gang;
 use super::item::{Frame, Item, type_of};
@@ -15,14 +16,13 @@ use super::known::{Before, Flow, Known, Origins, flow};
 use super::library::Library;
 use super::machine::Features;
 use super::memory::{BufferValues, here};
-use super::runs::{self, Place, Runs};
+use super::runs::{Place, Runs};
 use super::scalar::Scalar;
 use super::soft::Soft;
 use super::source::{Count, Source, is_of_groups};
 use super::status::Status;
-use super::stream::are_known;
 use super::{Described, Function, Options, Vectorized};
-use crate::jit::{self, Action, Block, CellNumber, Cells, Gang, Location, Name, Next, Op, Reach, Stream, Unit};
+use crate::jit::{self, Action, Block, CellNumber, Cells, Gang, Location, Name, Next, Op, Reach, Unit};
 
 /// Bytes of memory of its own that an item may have: they are on the stack.
 const MAX_PRIVATE: u32 = 1 << 16;
@@ -82,12 +82,8 @@ pub(super) fn add(
         scratch_bytes: source.scratch_bytes as usize,
         scratch_start: source.scratch_start,
     };
-    let Features { fma, gangs, vectors } = library.features;
-    let together = match jit::streams(&of_runs, &blocks, &mut cells, vectors) {
-        Some(streams) => Some(Together::Streams(streams)),
-        None if gangs => Gang::new(&of_runs, &blocks, &mut cells, fma).map(|gang| Together::Gang(Box::new(gang))),
-        None => None,
-    };
+    let Features { fma, gangs, .. } = library.features;
+    let gang = if gangs { Gang::new(&of_runs, &blocks, &mut cells, fma) } else { None };
     let units = || flow.units.iter().flatten();
     let reads = |offset: u32| units().any(|unit| reads_bank(unit, offset));
     let reads_any = units().any(reads_bank_anywhere);
@@ -122,7 +118,7 @@ pub(super) fn add(
     library.export(symbol, made, |s| {
         let scalar = Scalar::new(&mut *s.b, &mut *s.library);
         let launch = Launch { s: scalar, kernel, source, cells: &cells, takes_grid, bank_in_memory: reads_any };
-        function.vectorized = launch.emit((&blocks, &flow, together.as_ref()), &data, options.budget, has_loop);
+        function.vectorized = launch.emit((&blocks, &flow, gang.as_ref()), &data, options.budget, has_loop);
     })?;
     Ok(function)
 }
@@ -164,18 +160,12 @@ fn reads_bank_anywhere(unit: &Unit) -> bool {
     })
 }
 
-/// How items are run together.
-enum Together {
-    /// In runs, by loops.
-    Streams(Vec<Option<Stream>>),
-    Gang(Box<Gang>),
-}
-
-/// The same where it is known which buffers items access.
-enum OfBuffers<'a> {
-    Streams(&'a [Option<Stream>]),
-    /// With the parameters whose buffers are stored to.
-    Gang(&'a Gang, Vec<bool>),
+/// How gangs run where it is known which buffers items access.
+enum Gangs<'a> {
+    /// In Cranelift's vectors, with the parameters whose buffers are stored to.
+    OfClif(&'a Gang, Vec<bool>),
+    /// By functions.
+    OfFunctions(gang::GangCode),
 }
 
 /// A function on its way.
@@ -199,7 +189,7 @@ struct Sizes {
 impl Launch<'_, '_, '_, '_> {
     fn emit(
         mut self,
-        (blocks, flow, together): (&[Block], &Flow, Option<&Together>),
+        (blocks, flow, gang): (&[Block], &Flow, Option<&Gang>),
         data: &[(cranelift_module::DataId, usize)],
         budget: u64,
         has_loop: bool,
@@ -277,9 +267,10 @@ impl Launch<'_, '_, '_, '_> {
         }
         let words: Vec<Value> = words.into_iter().map(|word| word.unwrap_or(zero)).collect();
         // Only now is anything written.
-        for (param, buffer) in signature.given().iter().zip(&buffers) {
+        let covered = covered(blocks, flow, self.cells, &pointers(self.kernel, self.source));
+        for ((param, buffer), stride) in signature.given().iter().zip(&buffers).zip(covered) {
             if let (ParamKind::Buffer { direction: Direction::Out, .. }, Some(buffer)) = (param.kind, buffer) {
-                self.s.call(Soft::Zero, &[buffer.start, buffer.bytes]);
+                self.zero(buffer, stride.filter(|_| sizes.groups.is_none()), sizes.items);
             }
         }
         let bank = self.bank_in_memory.then(|| {
@@ -292,12 +283,18 @@ impl Launch<'_, '_, '_, '_> {
         let scratch_bytes = self.source.scratch_bytes;
         let scratch = (scratch_bytes != 0).then(|| (self.slot(scratch_bytes), scratch_bytes));
         let pointers = pointers(self.kernel, self.source);
-        let together = together.and_then(|together| match together {
-            Together::Streams(streams) => {
-                are_known(streams, flow, &pointers, &buffers).then_some(OfBuffers::Streams(streams))
-            }
-            Together::Gang(gang) => Some(OfBuffers::Gang(gang, gang::stored(gang, blocks, flow, &pointers, &buffers)?)),
-        });
+        let gang = gang.and_then(|gang| Some((gang, gang::stored(gang, blocks, flow, &pointers, &buffers)?)));
+        let Features { fma, avx2, fp16, .. } = self.s.library.features;
+        let function = gang
+            .as_ref()
+            .filter(|_| avx2)
+            .and_then(|(gang, stored)| gang::code((gang, self.cells, blocks), flow, (&pointers, stored), budget, fp16));
+        let apart = gang.as_ref().map(|(_, stored)| self.are_apart(&buffers, stored));
+        let gangs = match (function, gang) {
+            (Some(functions), _) => Some(Gangs::OfFunctions(functions)),
+            (None, Some((gang, stored))) if gang.is_of_clif(fma) => Some(Gangs::OfClif(gang, stored)),
+            (None, _) => None,
+        };
         // The loop over items.
         let number = self.s.b.declare_var(I32);
         let place = sizes.groups.map(|_| [(); 6].map(|()| self.s.b.declare_var(I32)));
@@ -306,13 +303,11 @@ impl Launch<'_, '_, '_, '_> {
         }
         let (head, body, after, done) =
             (self.s.b.create_block(), self.s.b.create_block(), self.s.b.create_block(), self.s.b.create_block());
-        let runs = together.map(|together| {
-            let most = match together {
-                OfBuffers::Streams(_) => runs::Sizes::STREAMS,
-                OfBuffers::Gang(..) => runs::Sizes::GANGS,
-            };
+        let runs = gangs.map(|gangs| {
+            let is_single = matches!(gangs, Gangs::OfClif(..));
             let place = place.zip(sizes.groups).map(|(at, [grid, block])| Place { at, grid, block });
-            (together, Runs::new(&mut self.s, most, sizes.items, (number, place)))
+            let apart = apart.unwrap_or_else(|| self.s.truth(true));
+            (gangs, Runs::new(&mut self.s, (is_single, apart), sizes.items, (number, place)))
         });
         self.s.b.ins().jump(head, &[]);
         self.s.b.switch_to_block(head);
@@ -361,21 +356,17 @@ impl Launch<'_, '_, '_, '_> {
         let (known, origins) = (Known::new(), Origins::new());
         let (none, of_text) = (Before { known: &known, origins: &origins }, (self.kernel.locs, self.kernel.parts));
         // Items together.
-        let vectorized = match &runs {
-            None => Vectorized::No,
-            Some((OfBuffers::Streams(_), _)) => Vectorized::Loops,
-            Some((OfBuffers::Gang(..), _)) => Vectorized::Gangs,
-        };
-        if let Some((together, runs)) = runs {
+        let vectorized = if runs.is_some() { Vectorized::Gangs } else { Vectorized::No };
+        if let Some((gangs, runs)) = runs {
             let ways = runs.begin(&mut self.s, body);
             let along = runs.along(&mut self.s);
             self.start(&frame.cells, number, (place, Some(along)), &sizes);
             let first = Item::new(self.s, &frame, of_text, flow, none);
-            self.s = match &together {
-                OfBuffers::Streams(streams) => first.emit_run(blocks, streams, ways),
-                OfBuffers::Gang(gang, stored) => {
+            self.s = match &gangs {
+                Gangs::OfClif(gang, stored) => {
                     gang::Emitter::new(first, (gang, self.cells, blocks), stored, ways).emit(budget)
                 }
+                Gangs::OfFunctions(functions) => gang::call(first, functions, ways),
             };
             runs.end(&mut self.s, ways, body);
             self.s.b.ins().jump(head, &[]);
@@ -406,6 +397,46 @@ impl Launch<'_, '_, '_, '_> {
         }
         s.b.ins().jump(head, &[]);
         vectorized
+    }
+
+    /// Whether no buffer that is stored to overlaps another.
+    fn are_apart(&mut self, buffers: &[Option<BufferValues>], stored: &[bool]) -> Value {
+        let mut apart = self.s.truth(true);
+        for (number, (a, &is_stored)) in buffers.iter().zip(stored).enumerate() {
+            let Some(a) = a.filter(|a| is_stored && !a.is_unique) else { continue };
+            for (_, b) in buffers.iter().enumerate().filter(|&(other, _)| other != number) {
+                let Some(b) = b.filter(|b| !b.is_unique) else { continue };
+                let [a_end, b_end] = [a, b].map(|buffer| self.s.b.ins().iadd(buffer.start, buffer.bytes));
+                let before = self.s.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, a_end, b.start);
+                let after = self.s.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, b_end, a.start);
+                let is_apart = self.s.b.ins().bor(before, after);
+                apart = self.s.b.ins().band(apart, is_apart);
+            }
+        }
+        apart
+    }
+
+    /// Zeroes a buffer, unless the items write it whole: a number of bytes each.
+    fn zero(&mut self, buffer: &BufferValues, stride: Option<u64>, items: Value) {
+        let (cleared, done) = (self.s.b.create_block(), self.s.b.create_block());
+        match stride {
+            Some(stride) => {
+                let items = self.s.b.ins().uextend(I64, items);
+                let written = self.s.b.ins().imul_imm_s(items, stride.cast_signed());
+                let is_all = self.s.b.ins().icmp(IntCC::Equal, written, buffer.bytes);
+                // No offset of an item wraps.
+                let is_small = self.s.b.ins().icmp_imm_s(IntCC::UnsignedLessThan, written, 1 << 31);
+                let is_whole = self.s.b.ins().band(is_all, is_small);
+                self.s.b.ins().brif(is_whole, done, &[], cleared, &[]);
+            }
+            None => {
+                self.s.b.ins().jump(cleared, &[]);
+            }
+        }
+        self.s.b.switch_to_block(cleared);
+        self.s.call(Soft::Zero, &[buffer.start, buffer.bytes]);
+        self.s.b.ins().jump(done, &[]);
+        self.s.b.switch_to_block(done);
     }
 
     fn slot(&mut self, bytes: u32) -> StackSlot {

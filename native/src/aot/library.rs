@@ -12,10 +12,11 @@ use super::machine::{Features, Machine};
 use super::scalar::Scalar;
 use super::soft::{self, Soft};
 
-/// What the functions of loops take: a table, where they begin and where they end.
-fn loop_signature() -> Signature {
+/// What functions of gangs take, a table and a number of items, and how many items are done.
+fn gang_signature() -> Signature {
     let mut signature = Signature::new(CallConv::SystemV);
-    signature.params = vec![AbiParam::new(I64); 3];
+    signature.params = vec![AbiParam::new(I64); 2];
+    signature.returns = vec![AbiParam::new(I64)];
     signature
 }
 
@@ -34,8 +35,8 @@ pub(super) struct Library<'m> {
     made: usize,
     /// Data, counted for their names.
     data: usize,
-    /// Functions of loops, likewise.
-    loops: usize,
+    /// Functions of gangs, likewise.
+    gangs: usize,
     /// What went wrong where nothing can be returned.
     error: Option<NoCode>,
 }
@@ -43,7 +44,7 @@ pub(super) struct Library<'m> {
 impl<'m> Library<'m> {
     pub fn new(module: &'m mut dyn Module, machine: &Machine) -> Library<'m> {
         let (features, one_pass) = (machine.features(), machine.one_pass.clone());
-        Library { module, features, one_pass, functions: Vec::new(), made: 0, data: 0, loops: 0, error: None }
+        Library { module, features, one_pass, functions: Vec::new(), made: 0, data: 0, gangs: 0, error: None }
     }
 
     /// A soft function; none where the module refuses it, which [`Library::finish`] then says.
@@ -65,13 +66,13 @@ impl<'m> Library<'m> {
         }
     }
 
-    /// A function of a loop, by its code; none where the module refuses it.
-    pub fn loop_function(&mut self, code: &[u8]) -> Option<FuncId> {
-        /// What the starts of loops are a multiple of: a line of decoded instructions.
+    /// A function of gangs, by its code; none where the module refuses it.
+    pub fn gang_function(&mut self, code: &[u8]) -> Option<FuncId> {
+        /// Alignment of the code: a line of decoded instructions.
         const ALIGN: u64 = 32;
-        let name = format!("loop.{}", self.loops);
-        self.loops += 1;
-        let made = self.module.declare_function(&name, Linkage::Local, &loop_signature());
+        let name = format!("gang.{}", self.gangs);
+        self.gangs += 1;
+        let made = self.module.declare_function(&name, Linkage::Local, &gang_signature());
         let made = made.map_err(NoCode::from).and_then(|id| {
             self.module.define_function_bytes(id, ALIGN, code, &[])?;
             Ok(id)

@@ -7,14 +7,14 @@ use cranelift_codegen::settings::{self, Configurable, Flags, SetError};
 use target_lexicon::{Architecture, Endianness, OperatingSystem, PointerWidth, Triple};
 use thiserror::Error;
 
-use crate::jit::Vectors;
-
 /// A computer by its triple, and what of its instructions may be used.
 #[derive(Clone)]
 pub struct Machine {
     pub(super) isa: OwnedTargetIsa,
     /// The same, by which registers are allocated in one pass: what the other way takes grows with the square of a function's size.
     pub(super) one_pass: OwnedTargetIsa,
+    /// `true` if it is this computer, which has what its processor tells.
+    is_host: bool,
 }
 
 /// Why there are no objects for a computer.
@@ -83,7 +83,7 @@ impl Machine {
             enable(&mut builder, name)
                 .map_err(|_| MachineError::Cpu { triple: triple.to_owned(), name: name.to_owned() })?;
         }
-        Machine::of(builder, true)
+        Machine::of(builder, true, false)
     }
 
     /// This computer, with all that it has.
@@ -91,22 +91,22 @@ impl Machine {
     /// # Errors
     /// There is no code for it.
     pub fn host() -> Result<Machine, MachineError> {
-        Machine::of(cranelift_native::builder().map_err(|error| MachineError::Host(error.to_owned()))?, true)
+        Machine::of(cranelift_native::builder().map_err(|error| MachineError::Host(error.to_owned()))?, true, true)
     }
 
     /// This computer, for code that lies where it is made.
     pub(super) fn in_memory() -> Result<Machine, MachineError> {
-        Machine::of(cranelift_native::builder().map_err(|error| MachineError::Host(error.to_owned()))?, false)
+        Machine::of(cranelift_native::builder().map_err(|error| MachineError::Host(error.to_owned()))?, false, true)
     }
 
     /// `moves` says that code may come to lie anywhere.
-    fn of(builder: isa::Builder, moves: bool) -> Result<Machine, MachineError> {
+    fn of(builder: isa::Builder, moves: bool, is_host: bool) -> Result<Machine, MachineError> {
         let host = |error: String| MachineError::Host(error);
         let finish = |algorithm: &str| {
             let flags = flags(moves, algorithm).map_err(|error| host(error.to_string()))?;
             builder.finish(flags).map_err(|error| host(error.to_string()))
         };
-        Ok(Machine { isa: finish("backtracking")?, one_pass: finish("single_pass")? })
+        Ok(Machine { isa: finish("backtracking")?, one_pass: finish("single_pass")?, is_host })
     }
 
     /// The triple, whole.
@@ -119,19 +119,18 @@ impl Machine {
         let triple = self.isa.triple();
         if triple.architecture != Architecture::X86_64 {
             let gangs = matches!(triple.architecture, Architecture::Aarch64(_));
-            return Features { fma: true, gangs, vectors: Vectors::default() };
+            return Features { fma: true, gangs, avx2: false, fp16: false };
         }
         let flags = self.isa.isa_flags();
         let has = |name: &str| flags.iter().any(|flag| flag.name == name && flag.as_bool() == Some(true));
-        // Loops are functions as all systems have them but this one.
-        let has_loops = triple.operating_system != OperatingSystem::Windows;
-        let wide = has_loops && ["has_avx", "has_avx2", "has_fma"].into_iter().all(has);
-        // Who has these two has also those of bytes, of which Cranelift does not know.
-        let halves = wide && ["has_avx512f", "has_avx512dq", "has_avx512vl"].into_iter().all(has);
+        // Functions of gangs have the convention of all systems but this one.
+        let is_system_v = triple.operating_system != OperatingSystem::Windows;
+        let avx2 = is_system_v && ["has_avx", "has_avx2", "has_fma"].into_iter().all(has);
+        let fp16 = avx2 && self.is_host && has_fp16();
         // Without these Cranelift calls functions that move bytes within a vector.
         let gangs = ["has_ssse3", "has_sse41"].into_iter().all(has);
         // Cranelift's multiply-adds are instructions of AVX.
-        Features { fma: has("has_fma") && has("has_avx"), gangs, vectors: Vectors { wide, halves } }
+        Features { fma: has("has_fma") && has("has_avx"), gangs, avx2, fp16 }
     }
 }
 
@@ -142,7 +141,10 @@ pub(super) struct Features {
     pub fma: bool,
     /// Vectors of 128 bits.
     pub gangs: bool,
-    pub vectors: Vectors,
+    /// AVX2 and FMA, in functions of the System V convention.
+    pub avx2: bool,
+    /// AVX512-FP16, and AVX-512 of 256 bits.
+    pub fp16: bool,
 }
 
 /// A feature by Cranelift's name for it with or without `has_`, or a processor by a name of Cranelift's or of compilers of C.
@@ -181,4 +183,12 @@ fn flags(moves: bool, algorithm: &str) -> Result<Flags, SetError> {
         flags.set(name, value)?;
     }
     Ok(Flags::new(flags))
+}
+
+/// Returns `true` if this computer has AVX512-FP16.
+fn has_fp16() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return std::arch::is_x86_feature_detected!("avx512fp16") && std::arch::is_x86_feature_detected!("avx512vl");
+    #[cfg(not(target_arch = "x86_64"))]
+    false
 }

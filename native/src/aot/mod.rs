@@ -7,6 +7,7 @@
 //! vectors, kernels that stream have the engine's loops for runs of items, too (`stream`); where it has vectors at all, others run eight
 //! items side by side (`gang`), if nothing that they load may be what they store.
 
+mod cover;
 mod error;
 mod gang;
 mod item;
@@ -16,12 +17,12 @@ mod library;
 mod loaded;
 mod machine;
 mod memory;
+mod row;
 mod runs;
 mod scalar;
 mod soft;
 mod source;
 mod status;
-mod stream;
 #[cfg(test)]
 mod tests;
 
@@ -82,8 +83,6 @@ pub enum Vectorized {
     No,
     /// Eight side by side, from the start of the kernel to its end.
     Gangs,
-    /// By loops over up to 8,192, operation after operation.
-    Loops,
 }
 
 /// An object.

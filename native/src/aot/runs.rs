@@ -12,34 +12,15 @@ use super::scalar::Scalar;
 /// Where a run of items goes.
 #[derive(Clone, Copy)]
 pub(super) struct Ways {
-    /// How many items it has: whole chunks.
+    /// How many items it has: whole gangs.
     pub count: Value,
-    /// It is not begun.
-    pub failed: ir::Block,
-    /// It is not begun, as its items diverge after so many.
-    pub parted: ir::Block,
-    /// It is not begun, or given up, and its items are to run one after another.
+    /// It is given up, and its items are to run one after another.
     pub alone: ir::Block,
     /// It is done.
     pub done: ir::Block,
+    /// As many items are done as the block's argument says. If that is not all, those of the next gang run one after another.
+    pub partly: ir::Block,
 }
-
-/// How many items are run together.
-#[derive(Clone, Copy)]
-pub(super) struct Sizes {
-    /// A run has a multiple of so many.
-    chunk: u32,
-    most: u32,
-}
-
-impl Sizes {
-    /// Of kernels that stream: chunks are what their loops take at a time.
-    pub const STREAMS: Sizes = Sizes { chunk: 16, most: 1 << 13 };
-    pub const GANGS: Sizes = Sizes { chunk: gang::ITEMS, most: gang::ITEMS };
-}
-
-/// Where accesses of so many items cannot all be made, they run one after another.
-const FEW: i64 = 64;
 
 /// Where an item is among those of a launch in groups, and how many groups and items of a group there are, along each axis.
 #[derive(Clone, Copy)]
@@ -72,13 +53,12 @@ impl Place {
 pub(super) struct Runs {
     /// Where it is asked whether a run begins at the item on its way.
     pub ask: ir::Block,
-    sizes: Sizes,
+    /// Whether a run is a single gang.
+    is_single: bool,
     number: Variable,
     place: Option<Place>,
     /// Before which item they run one after another.
     until: Variable,
-    /// The most items of the next run.
-    most: Variable,
     /// The first item of the line, and the one after its last.
     line: [Variable; 2],
     /// Items of a line.
@@ -86,16 +66,17 @@ pub(super) struct Runs {
 }
 
 impl Runs {
-    /// The current block of Cranelift's is before the loop.
+    /// The current block of Cranelift's is before the loop. If `may_run` does not hold, all items run one after another.
     pub fn new(
         s: &mut Scalar<'_, '_, '_>,
-        sizes: Sizes,
+        (is_single, may_run): (bool, Value),
         items: Value,
         (number, place): (Variable, Option<Place>),
     ) -> Runs {
         let ask = s.b.create_block();
-        let [until, most, start, end] = [(); 4].map(|()| s.b.declare_var(I32));
-        let (mut from, mut length) = (s.word(0), items);
+        let [until, start, end] = [(); 3].map(|()| s.b.declare_var(I32));
+        let (zero, mut length) = (s.word(0), items);
+        let mut from = s.b.ins().select(may_run, zero, items);
         // Along x items are side by side where groups are lines.
         if let Some(Place { grid: [across, ..], block: [along, rest @ ..], .. }) = place {
             let mut is_line = s.truth(true);
@@ -106,13 +87,10 @@ impl Runs {
             from = s.b.ins().select(is_line, from, items);
             length = s.b.ins().imul(across, along);
         }
-        let zero = s.word(0);
         for (variable, value) in [(until, from), (start, zero), (end, zero)] {
             s.b.def_var(variable, value);
         }
-        let all = s.b.ins().iconst(I32, i64::from(sizes.most));
-        s.b.def_var(most, all);
-        Runs { ask, sizes, number, place, until, most, line: [start, end], length }
+        Runs { ask, is_single, number, place, until, line: [start, end], length }
     }
 
     fn put_place(self, s: &mut Scalar<'_, '_, '_>, item: Value) {
@@ -130,7 +108,7 @@ impl Runs {
     /// Begins the run at an item, or goes on with that alone. What follows is of the run.
     pub fn begin(self, s: &mut Scalar<'_, '_, '_>, item: ir::Block) -> Ways {
         let [together, next_line, go, rest, run] = [(); 5].map(|()| s.b.create_block());
-        let [failed, parted, alone, done] = [(); 4].map(|()| s.b.create_block());
+        let [alone, done, partly] = [(); 3].map(|()| s.b.create_block());
         let [start, end] = self.line;
         s.b.switch_to_block(self.ask);
         let (at, until) = (s.b.use_var(self.number), s.b.use_var(self.until));
@@ -151,14 +129,12 @@ impl Runs {
         s.b.switch_to_block(go);
         let last = s.b.use_var(end);
         let left = s.b.ins().isub(last, at);
-        let Sizes { chunk, most } = self.sizes;
-        let (ways, count) = if chunk == most {
-            let is_whole = s.b.ins().icmp_imm_s(IntCC::UnsignedGreaterThanOrEqual, left, i64::from(chunk));
-            (is_whole, s.word(chunk))
+        let gang = i64::from(gang::ITEMS);
+        let (ways, count) = if self.is_single {
+            let is_whole = s.b.ins().icmp_imm_s(IntCC::UnsignedGreaterThanOrEqual, left, gang);
+            (is_whole, s.word(gang::ITEMS))
         } else {
-            let most = s.b.use_var(self.most);
-            let count = s.b.ins().umin(left, most);
-            let count = s.b.ins().band_imm_s(count, -i64::from(chunk));
+            let count = s.b.ins().band_imm_s(left, -gang);
             (count, count)
         };
         s.b.ins().brif(ways, run, &[], rest, &[]);
@@ -167,28 +143,27 @@ impl Runs {
         self.put_place(s, at);
         s.b.ins().jump(item, &[]);
         s.b.switch_to_block(run);
-        Ways { count, failed, parted, alone, done }
+        Ways { count, alone, done, partly }
     }
 
     /// Makes what comes after a run, done or not. Where it is done, what follows is, and the number is that of the next item.
     pub fn end(self, s: &mut Scalar<'_, '_, '_>, ways: Ways, item: ir::Block) {
-        let Ways { count, failed, parted, alone, done } = ways;
-        let Sizes { chunk, most } = self.sizes;
-        let cut = s.b.append_block_param(parted, I32);
-        let (few, less) = (s.b.create_block(), s.b.create_block());
-        let (next_most, next_items) = (s.b.append_block_param(less, I32), s.b.append_block_param(few, I32));
-        s.b.switch_to_block(failed);
-        let is_more = s.b.ins().icmp_imm_s(IntCC::UnsignedGreaterThan, count, FEW);
-        let half = s.b.ins().ushr_imm_s(count, 1);
-        s.b.ins().brif(is_more, less, &[half.into()], few, &[count.into()]);
-        s.b.switch_to_block(parted);
-        let is_more = s.b.ins().icmp_imm_s(IntCC::UnsignedGreaterThanOrEqual, cut, i64::from(chunk));
-        s.b.ins().brif(is_more, less, &[cut.into()], few, &[cut.into()]);
+        let Ways { count, alone, done, partly } = ways;
+        let few = s.b.create_block();
+        let next_items = s.b.append_block_param(few, I32);
         s.b.switch_to_block(alone);
         s.b.ins().jump(few, &[count.into()]);
-        s.b.switch_to_block(less);
-        s.b.def_var(self.most, next_most);
-        s.b.ins().jump(self.ask, &[]);
+        let made = s.b.append_block_param(partly, I32);
+        s.b.switch_to_block(partly);
+        let is_all = s.b.ins().icmp(IntCC::Equal, made, count);
+        let rest = s.b.create_block();
+        s.b.ins().brif(is_all, done, &[], rest, &[]);
+        s.b.switch_to_block(rest);
+        let at = s.b.use_var(self.number);
+        let next = s.b.ins().iadd(at, made);
+        s.b.def_var(self.number, next);
+        let next_gang = s.word(gang::ITEMS);
+        s.b.ins().jump(few, &[next_gang.into()]);
         s.b.switch_to_block(few);
         let at = s.b.use_var(self.number);
         let end = s.b.ins().iadd(at, next_items);
@@ -199,7 +174,5 @@ impl Runs {
         let at = s.b.use_var(self.number);
         let next = s.b.ins().iadd(at, count);
         s.b.def_var(self.number, next);
-        let all = s.b.ins().iconst(I32, i64::from(most));
-        s.b.def_var(self.most, all);
     }
 }

@@ -61,14 +61,6 @@ impl<'a, 'f, 'm> Scalar<'a, 'f, 'm> {
         self.b.inst_results(call).iter().copied().collect()
     }
 
-    /// Calls the loop of some code, which is a function of the object.
-    pub fn call_loop(&mut self, code: &[u8], args: [Value; 3]) {
-        if let Some(id) = self.library.loop_function(code) {
-            let callee = self.library.import(id, self.b.func);
-            self.b.ins().call(callee, &args);
-        }
-    }
-
     fn call_one(&mut self, soft: Soft, args: &[Value]) -> Value {
         let results = self.call(soft, args);
         results.first().or(args.first()).copied().unwrap_or_else(|| self.word(0))

@@ -13,7 +13,8 @@ use halfbyte_isa::approx::Function;
 use halfbyte_isa::half::{Clamp, Compare, Format, HalfMode, Rounding};
 use halfbyte_isa::halu::concrete::Concrete;
 use halfbyte_isa::halu::domain::{
-    Conversion, Divide, Domain, FloatKind, FloatOp, HalfCompare, HalfKind, HalfMinMax, HalfOp, NumberFormat,
+    Conversion, Divide, Domain, FloatKind, FloatOp, HalfCompare, HalfKind, HalfMinMax, HalfOp, Lanes, NumberFormat,
+    VideoKind, VideoMerge, VideoOp,
 };
 
 use super::library::Library;
@@ -22,7 +23,6 @@ use super::memory::here;
 use super::scalar::Scalar;
 use super::soft::Soft;
 use crate::clif::NativeModule;
-use crate::jit::Vectors;
 
 /// Operands, and what comes of them.
 const OPERANDS: usize = 6;
@@ -34,7 +34,7 @@ trait Operation {
 }
 
 fn features(fma: bool) -> Features {
-    Features { fma, gangs: false, vectors: Vectors::default() }
+    Features { fma, gangs: false, avx2: false, fp16: false }
 }
 
 /// Runs an operation on words as an object does, and says where it differs from what it stands for.
@@ -177,6 +177,163 @@ fn proves(name: impl std::fmt::Debug, few: usize, op: &impl Operation) {
         let found = differing(op, has_fma, &cases);
         assert_eq!(found, None, "{name:?}, with fma: {has_fma}");
     }
+    for features in gang_features() {
+        let found = differing_in_gangs(op, features, &cases);
+        assert!(!matches!(found, Some(Err(_))), "{name:?}, in gangs: {found:?}");
+    }
+}
+
+/// The features of computers whose gangs this computer runs.
+fn gang_features() -> impl Iterator<Item = Features> {
+    let Features { avx2, fp16, .. } = Machine::in_memory().unwrap().features();
+    [false, true].into_iter().filter(move |&of| avx2 && (fp16 || !of)).map(|fp16| Features { fp16, ..features(true) })
+}
+
+/// Runs an operation in gangs, and says where it differs from what it stands for. Returns `None` if it has no form there.
+#[cfg(target_arch = "x86_64")]
+fn differing_in_gangs(
+    op: &impl Operation,
+    features: Features,
+    cases: &[[u32; OPERANDS]],
+) -> Option<Result<(), String>> {
+    let found = crate::vir::tests::results(features.fp16, |d, words| op.of(d, words), cases)?;
+    let differing = cases.iter().zip(found).find_map(|(&case, found)| {
+        let expected = op.of(&mut Concrete, case);
+        (found != expected).then(|| format!("{case:x?}: {found:x?}, and not {expected:x?}"))
+    });
+    Some(differing.map_or(Ok(()), Err))
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn differing_in_gangs(_: &impl Operation, _: Features, _: &[[u32; OPERANDS]]) -> Option<Result<(), String>> {
+    None
+}
+
+/// Operations that gangs must have a form for: halves to nearest, their comparisons and conversions, integers, bytes and
+/// video instructions.
+#[test]
+fn gangs_have_forms() {
+    let mut random = Random(68);
+    let cases: Vec<_> = (0..1000).map(|_| random.case()).collect();
+    for features in gang_features() {
+        let has = |found: Option<Result<(), String>>| assert_eq!(found, Some(Ok(())));
+        for format in Format::ALL {
+            for kind in [HalfKind::Add, HalfKind::Mul, HalfKind::Fma] {
+                let mode = HalfMode { format, rounding: Rounding::Nearest, ftz: false, clamp: Clamp::None };
+                has(differing_in_gangs(&HalfOp { kind, mode }, features, &cases));
+            }
+            has(differing_in_gangs(&MinMax(HalfMinMax { format, ftz: false, nan: true }), features, &cases));
+            has(differing_in_gangs(&HalfCompare { format, ftz: true, compare: Compare::LT }, features, &cases));
+            has(differing_in_gangs(&Narrow(format, Rounding::Nearest), features, &cases));
+        }
+        has(differing_in_gangs(&Halves, features, &cases));
+        has(differing_in_gangs(&Words, features, &cases));
+        has(differing_in_gangs(&Floats, features, &cases));
+        for op in videos() {
+            has(differing_in_gangs(&op, features, &cases));
+        }
+    }
+}
+
+/// Halves of which one operation takes what another one gives, with and without flushing and clamping.
+struct Halves;
+
+impl Operation for Halves {
+    fn of<D: Domain>(&self, d: &mut D, [a, b, c, ..]: [D::Word; OPERANDS]) -> [D::Word; RESULTS] {
+        Format::ALL.map(|format| {
+            let mut x = d.xor(a, b);
+            for (k, kind) in [HalfKind::Add, HalfKind::Mul, HalfKind::Fma, HalfKind::Mul].into_iter().enumerate() {
+                for (ftz, clamp) in
+                    [(false, Clamp::None), (true, Clamp::None), (false, Clamp::Sat), (k == 2, Clamp::Relu)]
+                {
+                    let mode = HalfMode { format, rounding: Rounding::Nearest, ftz, clamp };
+                    let [y, z] = if k % 2 == 0 { [b, x] } else { [x, c] };
+                    let result = d.half(&HalfOp { kind, mode }, x, y, z);
+                    let zero = d.word(0);
+                    let differ =
+                        d.half_compare(&HalfCompare { format, ftz: k == 1, compare: Compare::NEU }, result, zero);
+                    let least = d.half_minmax(&HalfMinMax { format, ftz, nan: k == 3 }, differ[0], result, x);
+                    let kept = d.select(differ[1], least, result);
+                    x = d.half(&HalfOp { kind: HalfKind::Add, mode }, kept, a, a);
+                }
+            }
+            x
+        })
+    }
+}
+
+/// Integers, comparisons, shifts and bytes.
+struct Words;
+
+impl Operation for Words {
+    fn of<D: Domain>(&self, d: &mut D, [a, b, c, e, ..]: [D::Word; OPERANDS]) -> [D::Word; RESULTS] {
+        let (high, low) = (d.mul_high(true, a, b), d.mul_high(false, a, b));
+        let (left, right, down) = (d.shl(a, c), d.shr(b, c), d.sar(c, e));
+        let [less, below] = [true, false].map(|signed| d.less(signed, a, b));
+        let same = d.equal(c, e);
+        let (either, differ) = (d.either(less, same), d.differ(below, same));
+        let negated = d.negate(differ);
+        let both = d.both(either, negated);
+        let picked = d.select(both, left, right);
+        let product = d.mul(picked, down);
+        let selectors = [0x5140, 0x9999, 0xBBA8, 0x8880, 0xCCC4, 0x9910, 0x8F47, 0xFB73];
+        let mut bytes = d.word(0);
+        for selector in selectors {
+            let selector = d.word(selector);
+            let part = d.permute(a, b, selector);
+            let mixed = d.shl(bytes, c);
+            bytes = d.xor(mixed, part);
+        }
+        let not = d.not(high);
+        let sum = d.add(not, low);
+        [d.sub(sum, product), bytes]
+    }
+}
+
+/// Floats, and conversions between floats and integers.
+struct Floats;
+
+impl Operation for Floats {
+    fn of<D: Domain>(&self, d: &mut D, [a, b, c, e, ..]: [D::Word; OPERANDS]) -> [D::Word; RESULTS] {
+        let numbers = [d.int_to_float(true, a), d.int_to_float(false, b)];
+        let sum = d.fadd(numbers[0], numbers[1]);
+        let product = d.fmul(a, b);
+        let fused = d.fma(a, product, c);
+        let quotient = d.fdiv(fused, e);
+        let root = d.fsqrt(c);
+        let less = d.fcompare(Compare::LEU, quotient, root);
+        let picked = d.select(less, quotient, sum);
+        let back = [d.float_to_int(true, picked), d.float_to_int(false, root)];
+        let other = [d.float_to_int(true, a), d.float_to_int(false, b)];
+        let all = [d.xor(back[0], other[0]), d.xor(back[1], other[1])];
+        [d.xor(all[0], picked), d.xor(all[1], fused)]
+    }
+}
+
+impl Operation for VideoOp {
+    fn of<D: Domain>(&self, d: &mut D, [a, b, c, ..]: [D::Word; OPERANDS]) -> [D::Word; RESULTS] {
+        [d.video(self, a, b, c); 2]
+    }
+}
+
+/// Video instructions with all kinds, types, merges and lanes, with selectors and masks.
+fn videos() -> Vec<VideoOp> {
+    let kinds = [VideoKind::Add, VideoKind::Sub, VideoKind::Avrg, VideoKind::AbsDiff, VideoKind::Min, VideoKind::Max];
+    let merges = [VideoMerge::Wrap, VideoMerge::Saturate, VideoMerge::Accumulate];
+    let mut all = Vec::new();
+    for (kind, merge) in kinds.into_iter().flat_map(|kind| merges.map(|merge| (kind, merge))) {
+        for (lanes, bits) in
+            [Lanes::Two, Lanes::Four].into_iter().flat_map(|lanes| (0..8).map(move |bits| (lanes, bits)))
+        {
+            let [d_signed, a_signed, b_signed] = [1, 2, 4].map(|bit| bits & bit != 0);
+            let plain = if lanes == Lanes::Two { [[0, 1, 0, 0], [2, 3, 0, 0]] } else { [[0, 1, 2, 3], [4, 5, 6, 7]] };
+            let mixed = if lanes == Lanes::Two { [[3, 0, 0, 0], [1, 1, 0, 0]] } else { [[7, 1, 4, 2], [3, 0, 6, 6]] };
+            for ([a_select, b_select], mask) in [(plain, 15), (plain, 1), (mixed, 2), (mixed, 15)] {
+                all.push(VideoOp { kind, lanes, d_signed, a_signed, b_signed, a_select, b_select, mask, merge });
+            }
+        }
+    }
+    all
 }
 
 impl Operation for HalfOp {

@@ -515,7 +515,7 @@ impl Dataflow {
     }
 
     /// An operation without a closer look: varying, unless all operands are uniform.
-    fn apply(&mut self, op: Op, args: &[Id]) -> Id {
+    pub(super) fn apply(&mut self, op: Op, args: &[Id]) -> Id {
         let uniform = args.iter().all(|&arg| self.shape(arg) == Shape::Uniform);
         self.push(op, args, if uniform { Shape::Uniform } else { Shape::Varying })
     }
@@ -827,11 +827,8 @@ impl Domain for Dataflow {
 
     fn permute(&mut self, a: Id, b: Id, selector: Id) -> Id {
         match self.constant(selector) {
-            Some(selector) if selector & 0x8888 == 0 => {
-                let bytes = [0, 4, 8, 12].map(|nibble| (selector >> nibble) as u8 & 7);
-                self.apply(Op::Bytes(bytes), &[a, b])
-            }
-            _ => permute(self, a, b, selector),
+            Some(selector) => self.permute_by([0, 4, 8, 12].map(|nibble| (selector >> nibble) as u8 & 15), [a, b]),
+            None => permute(self, a, b, selector),
         }
     }
 }

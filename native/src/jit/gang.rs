@@ -2,6 +2,9 @@
 //! not stream, where nothing that an item loads may be what another one of the gang stores: until all of a gang have ended it may be given
 //! up, and its items run one after another.
 
+use halfbyte_abi::Axis;
+use halfbyte_isa::halu::domain::{IndexKind, SpecialReg};
+
 use super::cells::{Cell, Cells, Name};
 use super::dataflow::{Access, Action, Dataflow, Id, Location, Op, Shape};
 use super::flow::Flow;
@@ -9,7 +12,6 @@ use super::front::Kernel;
 use super::graph::{Block, BlockId, Next};
 use super::layout::Layout;
 use super::seen_nans::SeenNans;
-use super::stream::is_of_line;
 use super::unit::{Items, Unit};
 
 /// What is known of a kernel for gangs.
@@ -25,10 +27,14 @@ pub(crate) struct Gang {
     /// Cells whose NaNs must be canonical.
     pub seen_nans: SeenNans,
     flow: Flow,
+    /// Words of the kernel.
+    words: usize,
 }
 
 /// Words of kernels that are taken: all blocks are made twice.
-const MOST_WORDS: usize = 256;
+const MOST_WORDS: usize = 4096;
+/// Of those without a function of vector IR.
+const MOST_WORDS_OF_CLIF: usize = 256;
 /// Operations that each item does alone: what vectors have none for.
 const MOST_ALONE: usize = 8;
 
@@ -45,18 +51,28 @@ impl Gang {
             flow.reaches_diverged(id).then(|| kernel.front.unit(block, cells, Items::Masked(&flow.divergent)))
         });
         let masked: Vec<Option<Unit>> = masked.collect();
-        let units = || together.iter().chain(&masked).flatten();
+        let special = |register| Some((cells.find(Name::Special(register))?, Layout::Along.shape(register)));
+        let start = kernel.specials.iter().copied().filter_map(special).collect();
+        let seen_nans = SeenNans::new(blocks, [&together, &masked], cells.len(), fma);
+        let words = kernel.front.count();
+        Some(Gang { together, masked, has_loop: flow.has_loop, start, seen_nans, flow, words })
+    }
+
+    /// Returns `true` if Cranelift's vectors do what the kernel does.
+    pub fn is_of_clif(&self, fma: bool) -> bool {
+        let units = || self.together.iter().chain(&self.masked).flatten();
         let alone = |unit: &Unit| {
             let ids = (0..unit.dataflow.nodes.len() as u32).map(Id);
             ids.filter(|&id| is_alone(&unit.dataflow, id, fma)).count()
         };
-        if units().map(alone).sum::<usize>() > MOST_ALONE || !units().all(|unit| is_taken(&unit.dataflow)) {
-            return None;
-        }
-        let special = |register| Some((cells.find(Name::Special(register))?, Layout::Along.shape(register)));
-        let start = kernel.specials.iter().copied().filter_map(special).collect();
-        let seen_nans = SeenNans::new(blocks, [&together, &masked], cells.len(), fma);
-        Some(Gang { together, masked, has_loop: flow.has_loop, start, seen_nans, flow })
+        self.words <= MOST_WORDS_OF_CLIF
+            && units().map(alone).sum::<usize>() <= MOST_ALONE
+            && units().all(|unit| is_taken(&unit.dataflow))
+    }
+
+    /// Returns the cells that the first block reads before it writes them.
+    pub fn live_at_start(&self) -> impl Iterator<Item = Cell> {
+        self.flow.live.iter(BlockId(0))
     }
 
     /// Whether a cell is read after a block before it is written.
@@ -74,6 +90,11 @@ impl Gang {
     pub fn spread_diverged(&self, from: BlockId) -> Vec<(Cell, Shape)> {
         self.flow.divergences.get(&from).map_or(Vec::new(), |divergence| divergence.spread.clone())
     }
+}
+
+/// Whether a special register grows evenly along a line of items, or is the same there.
+fn is_of_line(register: &SpecialReg) -> bool {
+    register.of == IndexKind::Item || matches!(register.axis, Some(Axis::Y | Axis::Z))
 }
 
 /// Whether an operation is done for each item alone: one that vectors do not have.

@@ -26,6 +26,7 @@ mod graph;
 mod grid;
 mod layout;
 mod meet;
+mod permute;
 mod pool;
 mod repeat;
 mod run;
@@ -88,7 +89,7 @@ pub(crate) use {
     ends::Ends,
     gang::{Gang, is_alone},
     graph::Target,
-    stream::{Run, Stream, StreamLoop, Vectors, streams},
+    vector::video::{LaneOp, picked, written},
     vector::{cast, compare, compute, compute_float, constant, elements, has_any_nan, integer, one_nan, takes_any_nan},
 };
 

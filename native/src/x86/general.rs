@@ -125,6 +125,11 @@ impl Assembler {
         self.general(Size::Dword, &[0x0F, 0xB8], register, Operand::Register(of), &[]);
     }
 
+    /// Finds the lowest set bit of a 32-bit register that is not 0.
+    pub fn lowest_bit(&mut self, register: u8, of: u8) {
+        self.general(Size::Dword, &[0x0F, 0xBC], register, Operand::Register(of), &[]);
+    }
+
     /// Shifts a 64-bit register to the left.
     pub fn shift_left(&mut self, register: u8, by: u8) {
         self.general(Size::Qword, &[0xC1], 4, Operand::Register(register), &[by]);

@@ -5,6 +5,8 @@
 //! VEX prefixes are shorter.
 
 mod assembler;
+#[cfg(feature = "aot")]
+pub mod emit;
 mod general;
 mod row;
 #[cfg(test)]

@@ -6,6 +6,8 @@ pub enum Map {
     M0F = 1,
     M0F38 = 2,
     M0F3A = 3,
+    M5 = 5,
+    M6 = 6,
 }
 
 /// Mandatory prefix, by its number in VEX and EVEX.
@@ -74,6 +76,8 @@ pub enum Shape {
     Unary,
     /// `rm = f(reg)`: stores, and extractions.
     Store,
+    /// `reg = f(vvvv, rm)` with a memory operand whose index is a vector register. Writes `vvvv`, too.
+    Gather,
     /// `vvvv = f(rm, immediate)`. The field `reg` extends the opcode.
     ShiftByImmediate(u8),
 }

@@ -4,7 +4,7 @@
 use iced_x86::{Decoder, DecoderOptions, Instruction, OpKind, RoundingControl};
 
 use super::row::{Access, Class, Encodings, Rounding, Row, Shape, VectorWidth};
-use super::vector::{ALL, VADDPS, VMOVDQU_LOAD, VPADDD, VectorInst};
+use super::vector::{ALL, VADDPS, VMOVDQU_LOAD, VPADDD, VPGATHERDD, VPGATHERQD, VectorInst};
 use super::*;
 
 const WIDTHS: [VectorWidth; 3] = [VectorWidth::B128, VectorWidth::B256, VectorWidth::B512];
@@ -40,6 +40,7 @@ fn numbers(class: Class, is_evex: bool) -> std::ops::Range<u8> {
 fn positions(shape: Shape) -> (Option<u32>, Option<u32>, u32) {
     match shape {
         Shape::Binary => (Some(0), Some(1), 2),
+        Shape::Gather => (Some(0), Some(2), 1),
         Shape::Unary => (Some(0), None, 1),
         Shape::Store => (Some(1), None, 0),
         Shape::ShiftByImmediate(_) => (None, Some(0), 1),
@@ -87,7 +88,7 @@ fn check_row(row: &Row, is_evex: bool, decoded: &Instruction) {
 #[test]
 fn every_row_encodes_its_registers() {
     let mut count = 0;
-    for (row, width, is_evex) in forms() {
+    for (row, width, is_evex) in forms().filter(|(row, ..)| row.shape != Shape::Gather) {
         let (reg, vvvv, rm) = positions(row.shape);
         let is_forced = row.encodings == Encodings::Both && is_evex && !is_maskable(row) && width != VectorWidth::B512;
         for number in 0..32 {
@@ -125,7 +126,9 @@ fn every_row_encodes_its_registers() {
 #[test]
 fn every_row_encodes_its_memory_operand() {
     for (row, width, is_evex) in forms() {
-        let is_accessed = row.rm != Class::Mask && !matches!(row.name, "kmovw" | "vpmovd2m");
+        let is_accessed = row.rm != Class::Mask
+            && !matches!(row.name, "kmovw" | "vpmovd2m" | "vmovmskps" | "vmovmskpd")
+            && row.shape != Shape::Gather;
         let is_general = row.rm == Class::General && !matches!(row.access, Access::Bytes(_));
         let has_register_only = matches!(row.shape, Shape::ShiftByImmediate(_)) && !is_evex;
         let is_forced = row.encodings == Encodings::Both && is_evex && !is_maskable(row) && width != VectorWidth::B512;
@@ -146,6 +149,23 @@ fn every_row_encodes_its_memory_operand() {
                     assert_eq!(of.memory_size().size() as i32, bytes, "{of:?}");
                     assert!(!of.is_broadcast());
                 }
+            }
+        }
+    }
+}
+
+#[test]
+fn gathers_have_an_index_in_a_vector() {
+    for row in [&VPGATHERDD, &VPGATHERQD] {
+        for (first, second, index) in [(0, 1, 2), (15, 4, 12), (3, 12, 4)] {
+            for base in [register::RAX, register::R12, register::R13, register::R15] {
+                let memory = Memory { base, index: Some((index, 0)), displacement: 8 };
+                let last = Operand::Memory(memory);
+                let of = encoded(|code| code.vector(VectorInst::new(row, VectorWidth::B256, [first, second], last)));
+                check_row(row, false, &of);
+                check_memory(&of, memory);
+                assert_eq!(of.op_register(0).number() as u8, first, "{of:?}");
+                assert_eq!(of.op_register(2).number() as u8, second, "{of:?}");
             }
         }
     }
@@ -284,6 +304,7 @@ fn general_instructions() {
     assert_eq!(text(|a| a.multiply(R9, -3)), "imul r9 r9 -3");
     assert_eq!(text(|a| a.extend_sign(R9)), "movsxd r9 r9d");
     assert_eq!(text(|a| a.count_ones(RAX, R9)), "popcnt eax r9d");
+    assert_eq!(text(|a| a.lowest_bit(RAX, R9)), "bsf eax r9d");
     assert_eq!(text(|a| a.shift_left(R8, 16)), "shl r8 16");
     assert_eq!(text(|a| a.shift_right(RAX, 2)), "shr rax 2");
     assert_eq!(text(|a| a.address(RDI, memory)), "lea rdi 0[r13+8]");

@@ -3,9 +3,9 @@
 use super::row::Access::{Bytes, Full, FullOrBroadcast, Part};
 use super::row::Class::{General, Mask, Vector};
 use super::row::Encodings::{Both, Evex, Vex};
-use super::row::Map::{M0F, M0F3A, M0F38};
+use super::row::Map::{M0F, M0F3A, M0F38, M5, M6};
 use super::row::Prefix::{None as NP, P66, PF2, PF3};
-use super::row::Shape::{Binary, ShiftByImmediate, Store, Unary};
+use super::row::Shape::{Binary, Gather, ShiftByImmediate, Store, Unary};
 use super::row::VectorWidth::{B128, B256, B512};
 use super::row::{Access, Class, Encodings, Rounding, Row, VectorWidth};
 use super::{Assembler, Memory, Operand};
@@ -117,6 +117,11 @@ rows! {
     VSQRTPS "vsqrtps" Both M0F NP 0x51 FullOrBroadcast, shape: Unary;
     VFMADD213PS "vfmadd213ps" Both M0F38 P66 0xA8 FullOrBroadcast;
     VFMADD231PS "vfmadd231ps" Both M0F38 P66 0xB8 FullOrBroadcast;
+    // Arithmetic on binary16, of AVX512-FP16.
+    VADDPH "vaddph" Evex M5 NP 0x58 Full;
+    VMULPH "vmulph" Evex M5 NP 0x59 Full;
+    VFMADD213PH "vfmadd213ph" Evex M6 P66 0xA8 Full;
+    VFMADD231PH "vfmadd231ph" Evex M6 P66 0xB8 Full;
     // Conversions.
     VCVTDQ2PS "vcvtdq2ps" Both M0F NP 0x5B FullOrBroadcast, shape: Unary;
     VCVTUDQ2PS "vcvtudq2ps" Evex M0F PF2 0x7A FullOrBroadcast, shape: Unary;
@@ -131,6 +136,56 @@ rows! {
     VPERMD "vpermd" Both M0F38 P66 0x36 FullOrBroadcast, widths: [B256, B512];
     VPERMT2D "vpermt2d" Evex M0F38 P66 0x7E FullOrBroadcast;
     VINSERTI32X4 "vinserti32x4" Evex M0F3A P66 0x38 Bytes(16), has_immediate: true, widths: [B256, B512];
+    // Arithmetic on other elements, as VEX instructions of up to 256 bits.
+    VPADDQ "vpaddq" Vex M0F P66 0xD4 Full, widths: [B128, B256];
+    VPSUBQ "vpsubq" Vex M0F P66 0xFB Full, widths: [B128, B256];
+    VPMULUDQ "vpmuludq" Vex M0F P66 0xF4 Full, widths: [B128, B256];
+    VPMULDQ "vpmuldq" Vex M0F38 P66 0x28 Full, widths: [B128, B256];
+    VPMADDWD "vpmaddwd" Vex M0F P66 0xF5 Full, widths: [B128, B256];
+    VPMADDUBSW "vpmaddubsw" Vex M0F38 P66 0x04 Full, widths: [B128, B256];
+    VPANDN "vpandn" Vex M0F P66 0xDF Full, widths: [B128, B256];
+    VPSRLQ_IMM "vpsrlq" Vex M0F P66 0x73 Full, shape: ShiftByImmediate(2), has_immediate: true, widths: [B128, B256];
+    VPSLLQ_IMM "vpsllq" Vex M0F P66 0x73 Full, shape: ShiftByImmediate(6), has_immediate: true, widths: [B128, B256];
+    VPCMPEQB "vpcmpeqb" Vex M0F P66 0x74 Full, widths: [B128, B256];
+    VPCMPEQW "vpcmpeqw" Vex M0F P66 0x75 Full, widths: [B128, B256];
+    VPCMPGTB "vpcmpgtb" Vex M0F P66 0x64 Full, widths: [B128, B256];
+    VPCMPGTW "vpcmpgtw" Vex M0F P66 0x65 Full, widths: [B128, B256];
+    VSUBPS "vsubps" Vex M0F NP 0x5C Full, widths: [B128, B256];
+    VMAXPS "vmaxps" Vex M0F NP 0x5F Full, widths: [B128, B256];
+    VADDPD "vaddpd" Vex M0F P66 0x58 Full, widths: [B128, B256];
+    VSUBPD "vsubpd" Vex M0F P66 0x5C Full, widths: [B128, B256];
+    VMULPD "vmulpd" Vex M0F P66 0x59 Full, widths: [B128, B256];
+    VDIVPD "vdivpd" Vex M0F P66 0x5E Full, widths: [B128, B256];
+    VMAXPD "vmaxpd" Vex M0F P66 0x5F Full, widths: [B128, B256];
+    VCMPPD "vcmppd" Vex M0F P66 0xC2 Full, has_immediate: true, widths: [B128, B256];
+    VCVTTPS2DQ "vcvttps2dq" Vex M0F PF3 0x5B Full, shape: Unary, widths: [B128, B256];
+    VCVTPS2PD "vcvtps2pd" Vex M0F NP 0x5A Part(1), shape: Unary, widths: [B128, B256];
+    VCVTPD2PS "vcvtpd2ps" Vex M0F P66 0x5A Full, shape: Unary, widths: [B128, B256];
+    VPACKSSDW "vpackssdw" Vex M0F P66 0x6B Full, widths: [B128, B256];
+    VPACKSSWB "vpacksswb" Vex M0F P66 0x63 Full, widths: [B128, B256];
+    VPUNPCKLBW "vpunpcklbw" Vex M0F P66 0x60 Full, widths: [B128, B256];
+    VPUNPCKLWD "vpunpcklwd" Vex M0F P66 0x61 Full, widths: [B128, B256];
+    VPUNPCKLDQ "vpunpckldq" Vex M0F P66 0x62 Full, widths: [B128, B256];
+    VPUNPCKHBW "vpunpckhbw" Vex M0F P66 0x68 Full, widths: [B128, B256];
+    VPUNPCKHWD "vpunpckhwd" Vex M0F P66 0x69 Full, widths: [B128, B256];
+    VPUNPCKHDQ "vpunpckhdq" Vex M0F P66 0x6A Full, widths: [B128, B256];
+    VPUNPCKLQDQ "vpunpcklqdq" Vex M0F P66 0x6C Full, widths: [B128, B256];
+    VPUNPCKHQDQ "vpunpckhqdq" Vex M0F P66 0x6D Full, widths: [B128, B256];
+    VSHUFPS "vshufps" Vex M0F NP 0xC6 Full, has_immediate: true, widths: [B128, B256];
+    VPBLENDD "vpblendd" Vex M0F3A P66 0x02 Full, has_immediate: true, widths: [B128, B256];
+    VPERM2I128 "vperm2i128" Vex M0F3A P66 0x46 Full, has_immediate: true, widths: [B256, B256];
+    VINSERTI128 "vinserti128" Vex M0F3A P66 0x38 Bytes(16), has_immediate: true, widths: [B256, B256];
+    VEXTRACTI128 "vextracti128" Vex M0F3A P66 0x39 Bytes(16), shape: Store, has_immediate: true, widths: [B256, B256];
+    VPMOVZXDQ "vpmovzxdq" Vex M0F38 P66 0x35 Part(1), shape: Unary, widths: [B128, B256];
+    VPMOVSXDQ "vpmovsxdq" Vex M0F38 P66 0x25 Part(1), shape: Unary, widths: [B128, B256];
+    VPBROADCASTQ "vpbroadcastq" Vex M0F38 P66 0x59 Bytes(8), shape: Unary, widths: [B128, B256];
+    VMOVMSKPS "vmovmskps" Vex M0F NP 0x50 Full, shape: Unary, reg: General, widths: [B128, B256];
+    VMOVMSKPD "vmovmskpd" Vex M0F P66 0x50 Full, shape: Unary, reg: General, widths: [B128, B256];
+    VPTEST "vptest" Vex M0F38 P66 0x17 Full, shape: Unary, widths: [B128, B256];
+    VPEXTRD "vpextrd" Vex M0F3A P66 0x16 Bytes(4), shape: Store, rm: General, has_immediate: true, widths: [B128, B128];
+    // Gathers: `reg = memory[rm]` of the elements whose sign bit of `vvvv` is set. The index of the memory operand is a vector.
+    VPGATHERDD "vpgatherdd" Vex M0F38 P66 0x90 Bytes(4), shape: Gather, widths: [B256, B256];
+    VPGATHERQD "vpgatherqd" Vex M0F38 P66 0x91 Bytes(4), shape: Gather, widths: [B256, B256];
     // Moves between vectors, memory and general registers.
     VMOVAPS "vmovaps" Both M0F NP 0x28 Full, shape: Unary;
     VMOVDQU_LOAD "vmovdqu" Both M0F PF3 0x6F Full, evex_name: Some("vmovdqu32"), shape: Unary;
@@ -171,7 +226,7 @@ impl VectorInst {
     /// Creates an instruction with the operands `[reg, vvvv]` and `rm`. `vvvv` is 0 if the
     /// instruction has two operands.
     pub fn new(row: &'static Row, width: VectorWidth, [first, second]: [u8; 2], last: Operand) -> VectorInst {
-        debug_assert!(row.shape == Binary || second == 0, "{}", row.name);
+        debug_assert!(matches!(row.shape, Binary | Gather) || second == 0, "{}", row.name);
         VectorInst {
             row,
             width,

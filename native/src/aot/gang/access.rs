@@ -9,8 +9,9 @@ use smallvec::SmallVec;
 
 use super::{Emitter, ITEMS, PARTS, Words};
 use crate::aot::memory::{BufferValues, here, load, store};
+use crate::aot::row::Run;
 use crate::jit::elements::{Strided, gather, joined, scatter};
-use crate::jit::{Access, Action, Id, Location, Op, Run, Scale, Shape, Unit, cast, constant};
+use crate::jit::{Access, Action, Id, Location, Op, Scale, Shape, Unit, cast, constant};
 
 /// Where the items of a gang access memory.
 #[derive(Clone, Copy)]
@@ -171,9 +172,9 @@ impl Emitter<'_, '_, '_, '_> {
     fn same_place(&mut self, access: &Access, place: Location, width: Width) -> Option<Value> {
         let known = self.item.param_of(access);
         if known.is_some() {
-            let (span, holds) = self.item.span(access, Run::Same)?;
+            let (first, holds) = self.item.first(access, Run::Same)?;
             self.or_give_up(holds);
-            return Some(span.first);
+            return Some(first);
         }
         let Location::Global { offset, base, imm, scale } = place else { return None };
         let offset = self.item.offset(offset, imm, scale);
@@ -202,9 +203,9 @@ impl Emitter<'_, '_, '_, '_> {
         if let (true, Some(_), Some(Shape::Affine(stride))) = (is_even, known, place.stride_shape(dataflow)) {
             let stride = i64::from(stride.cast_signed());
             if stride % i64::from(width.bytes()) == 0 {
-                let (span, holds) = self.item.span(access, Run::Each(stride))?;
+                let (first, holds) = self.item.first(access, Run::Each(stride))?;
                 self.or_give_up(holds);
-                return Some((Places::Even { first: span.first, stride }, None));
+                return Some((Places::Even { first, stride }, None));
             }
         }
         let is_same = |id: Id| dataflow.shape(id) == Shape::Uniform;

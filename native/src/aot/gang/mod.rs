@@ -4,6 +4,7 @@
 //! start, which does the same again ([`stored`]).
 
 mod access;
+mod function;
 mod stored;
 mod values;
 
@@ -14,6 +15,7 @@ use cranelift_frontend::Variable;
 use super::item::Item;
 use super::runs::Ways;
 use super::scalar::Scalar;
+pub(super) use function::{GangCode, call, code};
 pub(super) use stored::stored;
 
 use crate::jit::{

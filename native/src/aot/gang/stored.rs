@@ -3,7 +3,7 @@
 
 use crate::aot::known::Flow;
 use crate::aot::memory::BufferValues;
-use crate::aot::stream::param_of;
+use crate::aot::row::param_of;
 use crate::jit::{Access, Action, Block, BlockId, Gang, Location, Next, Shape, Target, Unit};
 
 /// An access of a block to a parameter's buffer.
@@ -45,6 +45,7 @@ impl Found<'_> {
 }
 
 /// The parameters whose buffers are stored to; none where it is not known which these are, or where something may load what is stored.
+/// These buffers must not overlap others.
 pub(in crate::aot) fn stored(
     gang: &Gang,
     blocks: &[Block],
@@ -61,7 +62,7 @@ pub(in crate::aot) fn stored(
     let mut stored = vec![false; buffers.len()];
     for of in found.iter().filter(|of| of.is_store()) {
         let buffer = buffers.get(of.param?).copied().flatten()?;
-        if !(buffer.is_unique && buffer.is_written) {
+        if !buffer.is_written {
             return None;
         }
         *stored.get_mut(of.param?)? = true;

@@ -72,10 +72,9 @@ pub(super) fn body(s: &mut Scalar<'_, '_, '_>, soft: Soft, args: &[Value]) -> Va
 
 /// Words as long as there are any, then bytes.
 fn zero_bytes(s: &mut Scalar<'_, '_, '_>, [start, bytes]: [Value; 2]) {
-    let words = s.b.ins().band_imm_s(bytes, -8);
-    let end = s.b.ins().iadd(start, words);
-    let after = s.b.ins().iadd(start, bytes);
-    for (from, to, ty) in [(start, end, I64), (end, after, I8)] {
+    let ends = [-32, -8, -1].map(|mask| s.b.ins().band_imm_s(bytes, mask));
+    let [lines, words, after] = ends.map(|end| s.b.ins().iadd(start, end));
+    for (from, to, ty, count) in [(start, lines, I64, 4), (lines, words, I64, 1), (words, after, I8, 1)] {
         let (head, body, done) = (s.b.create_block(), s.b.create_block(), s.b.create_block());
         let at = s.b.append_block_param(head, I64);
         s.b.ins().jump(head, &[from.into()]);
@@ -84,8 +83,11 @@ fn zero_bytes(s: &mut Scalar<'_, '_, '_>, [start, bytes]: [Value; 2]) {
         s.b.ins().brif(more, body, &[], done, &[]);
         s.b.switch_to_block(body);
         let none = s.b.ins().iconst(ty, 0);
-        s.b.ins().store(here(), none, at, 0);
-        let next = s.b.ins().iadd_imm_s(at, i64::from(ty.bytes()));
+        let step = i32::try_from(ty.bytes()).unwrap_or(8);
+        for k in 0..count {
+            s.b.ins().store(here(), none, at, k * step);
+        }
+        let next = s.b.ins().iadd_imm_s(at, i64::from(count * step));
         s.b.ins().jump(head, &[next.into()]);
         s.b.switch_to_block(done);
     }

@@ -28,10 +28,7 @@ use super::unit::Unit;
 use super::vector::{self, constant};
 use crate::rows::{self, RowOp};
 use halfbyte_isa::trap::{Access, Space};
-#[cfg(feature = "aot")]
-pub(super) use wide::Row;
-pub(super) use wide::Vectorizer;
-use wide::{WideFunction, WideLoop};
+use wide::{Vectorizer, WideFunction, WideLoop};
 
 /// What compiled code points to, for as long as it is there.
 #[derive(Default)]
@@ -201,7 +198,7 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
 
     fn vectorizer(&self) -> Vectorizer<'_> {
         let &BlockEmitter { unit, plan, masked, split, .. } = self;
-        Vectorizer { unit, plan, masked, split, map: Some(self.e.map) }
+        Vectorizer { unit, plan, masked, split, map: self.e.map }
     }
 
     /// Leaves with a code where guards that are to hold for all items are not seen to.

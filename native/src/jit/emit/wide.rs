@@ -143,8 +143,8 @@ pub(in crate::jit) struct Vectorizer<'a> {
     pub masked: bool,
     /// How a row that parts at its end is run as two.
     pub split: Option<Split>,
-    /// Where rows and words are in the context; none where there is none.
-    pub map: Option<&'a Map>,
+    /// Where rows and words are in the context.
+    pub map: &'a Map,
 }
 
 impl<'a> Vectorizer<'a> {
@@ -250,10 +250,10 @@ impl<'a> Vectorizer<'a> {
 
     /// What the first item has, for all items: from the slot of a cell where it is that, else from the table.
     fn wide_first(&self, wide: &mut Wide<'_>, id: Id) -> Option<Step> {
-        if let (Op::Input(cell), Some(map)) = (self.dataflow().op(id), self.map)
+        if let Op::Input(cell) = self.dataflow().op(id)
             && !self.plan.is_truth(id)
         {
-            let (row, at) = (wide.address(Row::Context)?, map.slot(cell));
+            let (row, at) = (wide.address(Row::Context)?, self.map.slot(cell));
             return Some(wide.code.same(Place { row, at, item: wide::Width::B32 }));
         }
         wide.words.push(id);
@@ -262,16 +262,16 @@ impl<'a> Vectorizer<'a> {
 
     /// A row of the context.
     fn wide_row(&self, wide: &mut Wide<'_>, row: VectorId) -> Option<Place> {
-        let at = self.map?.row(row);
+        let at = self.map.row(row);
         Some(Place { row: wide.address(Row::Context)?, at, item: wide::Width::B32 })
     }
 
     /// The row of a home; none where it has elements that are not side by side, or wider than words.
     pub(super) fn wide_home(&self, wide: &mut Wide<'_>, home: Home, k: u8) -> Option<Place> {
         match home {
-            Home::Cell(cell) => self.wide_row(wide, self.map?.cell(cell)),
+            Home::Cell(cell) => self.wide_row(wide, self.map.cell(cell)),
             Home::Mask => self.wide_row(wide, MASK),
-            Home::Temporary(number) => self.wide_row(wide, self.map?.temporary(number)),
+            Home::Temporary(number) => self.wide_row(wide, self.map.temporary(number)),
             Home::Loaded(number) | Home::Stored(number) => {
                 let item = self.item(number)?;
                 Some(Place { row: wide.address(Row::Access(number, k))?, at: 0, item })

@@ -31,7 +31,7 @@ pub(super) fn bytes(b: &mut FunctionBuilder<'_>, x: Value, y: Value, select: [u8
 }
 
 /// The bytes of the pair of words that the lanes of each operand are.
-fn picked(op: &VideoOp) -> [[u8; 4]; 2] {
+pub(crate) fn picked(op: &VideoOp) -> [[u8; 4]; 2] {
     [op.a_select, op.b_select].map(|select| match op.lanes {
         Lanes::Four => select,
         Lanes::Two => [0, 1, 2, 3].map(|byte: u8| 2 * select[usize::from(byte / 2)] + byte % 2),
@@ -39,7 +39,7 @@ fn picked(op: &VideoOp) -> [[u8; 4]; 2] {
 }
 
 /// The bits of the lanes that are written.
-fn written(op: &VideoOp) -> u32 {
+pub(crate) fn written(op: &VideoOp) -> u32 {
     let lane_mask = u32::MAX >> (32 - op.lanes.bits());
     let lanes = (0..op.lanes.count()).filter(|i| op.mask >> i & 1 != 0);
     lanes.fold(0, |mask, i| mask | lane_mask << (i * op.lanes.bits()))

@@ -1,0 +1,117 @@
+//! Gangs as a function of their own, which the emitter for x86-64 makes from vector IR.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::{I32, I64};
+use cranelift_codegen::ir::{InstBuilder, StackSlotData, StackSlotKind, Value};
+use halfbyte_isa::halu::domain::Domain;
+
+use crate::aot::item::Item;
+use crate::aot::known::Flow;
+use crate::aot::memory::here;
+use crate::aot::row::param_of;
+use crate::aot::runs::Ways;
+use crate::aot::scalar::Scalar;
+use crate::jit::{Access, Block, Cells, Gang, Unit};
+use crate::vir::{self, Facts, Input};
+use crate::x86::emit::{Code, emit};
+
+/// The most bytes of a table, which is on the stack.
+const MAX_TABLE: u32 = 1 << 16;
+
+/// Code of a function, and what its table holds.
+struct Version {
+    code: Code,
+    inputs: Vec<Input>,
+}
+
+/// Functions of a kernel. The first may check accesses once for all items. If a check fails, the second runs, which checks
+/// those of each gang.
+pub(in crate::aot) struct GangCode(Vec<Version>);
+
+/// Makes the functions of a kernel; `None` if it does something that vector IR has no form for.
+pub(in crate::aot) fn code(
+    (gang, cells, blocks): (&Gang, &Cells, &[Block]),
+    flow: &Flow,
+    (pointers, stored): (&[Option<u32>], &[bool]),
+    budget: u64,
+    has_fp16: bool,
+) -> Option<GangCode> {
+    let param =
+        |block: usize, unit: &Unit, access: &Access| param_of(access, &unit.dataflow, flow.before(block)?, pointers);
+    let mut facts = Facts {
+        gang,
+        cells,
+        blocks,
+        known: &flow.before,
+        param: &param,
+        pointers,
+        stored,
+        budget,
+        has_fp16,
+        hoists: true,
+    };
+    let hoisted = vir::function(&facts)?;
+    let mut functions = vec![hoisted];
+    if functions.iter().any(|function| !function.hoisted.is_empty()) {
+        facts.hoists = false;
+        functions.push(vir::function(&facts)?);
+    }
+    let version = |function: vir::Function| {
+        let code = emit(&function)?;
+        (code.table <= MAX_TABLE).then_some(Version { code, inputs: function.inputs })
+    };
+    functions.into_iter().map(version).collect::<Option<Vec<Version>>>().map(GangCode)
+}
+
+/// Calls the functions for the items of a run. The cells of the item are those of the first one.
+pub(in crate::aot) fn call<'b, 'f, 'm>(
+    mut item: Item<'_, 'b, 'f, 'm>,
+    GangCode(versions): &GangCode,
+    ways: Ways,
+) -> Scalar<'b, 'f, 'm> {
+    /// Bytes of a vector, on which vectors are aligned. Stack slots are aligned on 16 bytes.
+    const VECTOR: u32 = 32;
+    let bytes = versions.iter().map(|version| version.code.table).max().unwrap_or(0);
+    let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, bytes + VECTOR, 4);
+    let slot = item.s.b.create_sized_stack_slot(slot);
+    let table = item.s.b.ins().stack_addr(I64, slot, 0);
+    let table = item.s.b.ins().iadd_imm_s(table, i64::from(VECTOR) - 1);
+    let table = item.s.b.ins().band_imm_s(table, -i64::from(VECTOR));
+    let count = item.s.b.ins().uextend(I64, ways.count);
+    for version in versions {
+        let Some(made) = call_version(&mut item, version, [table, count]) else { break };
+        let (begun, next) = (item.s.b.create_block(), item.s.b.create_block());
+        let is_begun = item.s.b.ins().icmp_imm_s(IntCC::NotEqual, made, -1);
+        item.s.b.ins().brif(is_begun, begun, &[], next, &[]);
+        item.s.b.switch_to_block(begun);
+        let made = item.s.b.ins().ireduce(I32, made);
+        item.s.b.ins().jump(ways.partly, &[made.into()]);
+        item.s.b.switch_to_block(next);
+    }
+    item.s.b.ins().jump(ways.alone, &[]);
+    item.s
+}
+
+/// Calls a function. Returns the number of items that are done; `None` if the module refuses it, which it says later.
+fn call_version(
+    item: &mut Item<'_, '_, '_, '_>,
+    Version { code, inputs }: &Version,
+    args: [Value; 2],
+) -> Option<Value> {
+    let [table, _] = args;
+    for (number, &input) in (0..).zip(inputs) {
+        let buffer = |param: usize| item.frame.buffers.get(param).copied().flatten();
+        let value = match input {
+            Input::Bank(word) => item.frame.words.get(word as usize).copied(),
+            Input::Start(param) => buffer(param).map(|buffer| buffer.start),
+            Input::Bytes(param) => buffer(param).map(|buffer| buffer.bytes),
+            Input::Cell(cell) => item.frame.cells.get(cell.index()).map(|&variable| item.s.b.use_var(variable)),
+        };
+        let value = value.unwrap_or_else(|| item.s.word(0));
+        item.s.b.ins().store(here(), value, table, 8 * number);
+    }
+    let function = item.s.library.gang_function(&code.bytes)?;
+    let function = item.s.library.import(function, item.s.b.func);
+    let called = item.s.b.ins().call(function, &args);
+    item.s.b.inst_results(called).first().copied()
+}

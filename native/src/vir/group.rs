@@ -1,0 +1,217 @@
+//! Accesses of a block to the parts of one structure for each item. Together they are rows of whole
+//! structures, which are transposed in registers.
+
+use halfbyte_isa::halu::domain;
+
+use super::lower::Lower;
+use super::{Builder, Half, Node, Row, Value, Width};
+use crate::jit::{Access, Action, Location, Shape};
+
+/// Part of a group: an access, and the word of the structure at which it begins.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part {
+    pub number: u32,
+    at: u8,
+    words: u8,
+}
+
+/// Accesses that together cover structures of one, two or four words, which lie side by side.
+#[derive(Clone, Debug)]
+pub(super) struct Group {
+    /// In the order of the accesses.
+    pub parts: Vec<Part>,
+    /// Displacement of the structure.
+    displacement: i32,
+    is_store: bool,
+    /// What is loaded, once it is.
+    loaded: Option<[Option<Value>; 4]>,
+}
+
+impl Group {
+    /// Returns the words of a structure.
+    pub fn words(&self) -> u8 {
+        self.parts.iter().map(|part| part.words).sum()
+    }
+}
+
+/// Returns the place of an access to words that has the same base for all items, with its words and its stride.
+fn place_of(lower: &Lower<'_>, access: &Access) -> Option<(Location, u8, i32, bool)> {
+    let (place, width, is_store) = match access.action {
+        Action::Load { place, width, .. } => (place, width, false),
+        Action::Store { place, width, .. } => (place, width, true),
+        _ => return None,
+    };
+    let Location::Global { base, .. } = place else { return None };
+    let words = match width {
+        domain::Width::B8 | domain::Width::B16 => return None,
+        domain::Width::B32 | domain::Width::B64 | domain::Width::B128 => width.registers(),
+    };
+    let dataflow = lower.dataflow();
+    let is_even = base.iter().all(|&word| dataflow.shape(word) == Shape::Uniform) && access.guard.is_none();
+    let Some(Shape::Affine(stride)) = place.stride_shape(dataflow) else { return None };
+    (is_even && lower.param_of(access).is_some()).then_some((place, words, stride.cast_signed(), is_store))
+}
+
+impl Lower<'_> {
+    /// Returns the groups of the block's accesses.
+    pub(super) fn find_groups(&self) -> Vec<Group> {
+        let mut groups: Vec<(Group, Location, i32)> = Vec::new();
+        for (number, access) in (0..).zip(&self.dataflow().accesses) {
+            let Some((place, words, stride, is_store)) = place_of(self, access) else { continue };
+            let Location::Global { imm, .. } = place else { continue };
+            if !matches!(stride, 4 | 8 | 16) {
+                continue;
+            }
+            let into = imm.rem_euclid(stride);
+            let (at, displacement) = ((into / 4) as u8, imm - into);
+            if into % 4 != 0 || 4 * i32::from(at + words) > stride {
+                continue;
+            }
+            let part = Part { number, at, words };
+            let is_like = |(group, other, of): &&mut (Group, Location, i32)| {
+                let overlaps = group.parts.iter().any(|part| part.at < at + words && at < part.at + part.words);
+                (group.is_store, group.displacement, *of) == (is_store, displacement, stride)
+                    && !overlaps
+                    && has_same_row(other, &place)
+            };
+            match groups.iter_mut().find(is_like) {
+                Some((group, ..)) => group.parts.push(part),
+                None => groups.push((Group { parts: vec![part], displacement, is_store, loaded: None }, place, stride)),
+            }
+        }
+        let is_whole = |(group, _, stride): &(Group, Location, i32)| 4 * i32::from(group.words()) == *stride;
+        groups.into_iter().filter(is_whole).map(|(group, ..)| group).filter(|group| self.may_join(group)).collect()
+    }
+
+    /// Returns `true` if no store to the same buffer comes between the stores of a group, which are made with the last.
+    fn may_join(&self, group: &Group) -> bool {
+        let (Some(first), Some(last)) = (group.parts.first(), group.parts.last()) else { return false };
+        let accesses = &self.dataflow().accesses;
+        let param = |number: u32| accesses.get(number as usize).and_then(|access| self.param_of(access));
+        let is_store = |number: u32| {
+            accesses.get(number as usize).is_some_and(|access| matches!(access.action, Action::Store { .. }))
+        };
+        let is_of_group = |number: u32| group.parts.iter().any(|part| part.number == number);
+        !group.is_store
+            || (first.number..last.number)
+                .filter(|&number| is_store(number) && !is_of_group(number))
+                .all(|number| param(number) != param(first.number))
+    }
+
+    pub(super) fn group_of(&self, number: u32) -> Option<Group> {
+        self.groups.iter().find(|group| group.parts.iter().any(|part| part.number == number)).cloned()
+    }
+
+    /// Checks the structures of a group.
+    pub(super) fn check_group(&mut self, group: &Group) -> Option<Row> {
+        let access = self.dataflow().accesses.get(group.parts.first()?.number as usize)?;
+        let (mut place, _, stride, _) = place_of(self, access)?;
+        if let Location::Global { imm, .. } = &mut place {
+            *imm = group.displacement;
+        }
+        let align = 4 * group.parts.iter().map(|part| part.words).max()?;
+        self.check_bytes(access, place, (4 * group.words(), align), stride)
+    }
+
+    /// Returns the words of a load that belongs to a group.
+    #[expect(clippy::option_option, reason = "no form in vectors, or no group")]
+    pub(super) fn load_of_group(&mut self, number: u32) -> Option<Option<[Option<Value>; 4]>> {
+        let Some(group) = self.group_of(number) else { return Some(None) };
+        let words = match group.loaded {
+            Some(words) => words,
+            None => {
+                let row = self.check_group(&group)?;
+                let words = self.b.load_structures(row, group.words())?;
+                let is_it = |other: &&mut Group| other.parts.iter().any(|part| part.number == number);
+                self.groups.iter_mut().find(is_it)?.loaded = Some(words);
+                words
+            }
+        };
+        let part = group.parts.iter().find(|part| part.number == number)?;
+        let mut loaded = [None; 4];
+        for (to, from) in loaded.iter_mut().zip(words.get(usize::from(part.at)..)?).take(part.words.into()) {
+            *to = *from;
+        }
+        Some(Some(loaded))
+    }
+
+    /// Returns the words that the stores of a group write.
+    pub(super) fn words_of_group(&mut self, group: &Group) -> Option<Vec<Value>> {
+        let mut words = vec![None; group.words().into()];
+        for part in &group.parts {
+            let access = self.dataflow().accesses.get(part.number as usize)?;
+            let Action::Store { data, .. } = &access.action else { return None };
+            for (to, &id) in words.iter_mut().skip(part.at.into()).zip(data) {
+                *to = Some(self.value(id)?);
+            }
+        }
+        words.into_iter().collect()
+    }
+}
+
+/// Returns `true` if two accesses differ in their displacement only.
+fn has_same_row(a: &Location, b: &Location) -> bool {
+    match (a, b) {
+        (
+            Location::Global { offset, base, scale, .. },
+            Location::Global { offset: other_offset, base: other_base, scale: other_scale, .. },
+        ) => (offset, base, scale) == (other_offset, other_base, other_scale),
+        _ => false,
+    }
+}
+
+impl Builder {
+    /// Loads structures of one, two or four words that lie side by side. Returns their words.
+    pub(super) fn load_structures(&mut self, row: Row, words: u8) -> Option<[Option<Value>; 4]> {
+        let mut load = |number: i32| self.push(Node::LoadRow(row, 32 * number));
+        match words {
+            1 => Some([Some(load(0)), None, None, None]),
+            2 => {
+                let of = [load(0), load(1)];
+                let [even, odd] = [false, true].map(|odd| self.push(Node::Every2nd { odd, split: false, of }));
+                Some([Some(even), Some(odd), None, None])
+            }
+            4 => {
+                let [r0, r1, r2, r3] = [0, 1, 2, 3].map(load);
+                // Items k and k + 4, for k from 0 to 3.
+                let mut pair = |half, a, b| self.push(Node::Pair(half, [a, b]));
+                let (p0, p1) = (pair(Half::Low, r0, r2), pair(Half::High, r0, r2));
+                let (p2, p3) = (pair(Half::Low, r1, r3), pair(Half::High, r1, r3));
+                let mut unpack = |half, width, a, b| self.push(Node::Unpack(half, width, [a, b]));
+                let (low0, low1) = (unpack(Half::Low, Width::B32, p0, p1), unpack(Half::Low, Width::B32, p2, p3));
+                let (high0, high1) = (unpack(Half::High, Width::B32, p0, p1), unpack(Half::High, Width::B32, p2, p3));
+                Some([
+                    Some(unpack(Half::Low, Width::B64, low0, low1)),
+                    Some(unpack(Half::High, Width::B64, low0, low1)),
+                    Some(unpack(Half::Low, Width::B64, high0, high1)),
+                    Some(unpack(Half::High, Width::B64, high0, high1)),
+                ])
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the rows of structures of one, two or four words.
+    pub(super) fn interleaved(&mut self, words: &[Value]) -> Option<Vec<Value>> {
+        match *words {
+            [a] => Some(vec![a]),
+            [a, b] => Some(Half::BOTH.map(|half| self.push(Node::Interleave(half, [a, b]))).to_vec()),
+            [a, b, c, d] => {
+                let mut unpack = |half, width, a, b| self.push(Node::Unpack(half, width, [a, b]));
+                let (ab0, ab1) = (unpack(Half::Low, Width::B32, a, b), unpack(Half::High, Width::B32, a, b));
+                let (cd0, cd1) = (unpack(Half::Low, Width::B32, c, d), unpack(Half::High, Width::B32, c, d));
+                // Items k and k + 4, for k from 0 to 3.
+                let (p0, p1) = (unpack(Half::Low, Width::B64, ab0, cd0), unpack(Half::High, Width::B64, ab0, cd0));
+                let (p2, p3) = (unpack(Half::Low, Width::B64, ab1, cd1), unpack(Half::High, Width::B64, ab1, cd1));
+                let mut pair = |half, a, b| self.push(Node::Pair(half, [a, b]));
+                Some(vec![
+                    pair(Half::Low, p0, p1),
+                    pair(Half::Low, p2, p3),
+                    pair(Half::High, p0, p1),
+                    pair(Half::High, p2, p3),
+                ])
+            }
+            _ => None,
+        }
+    }
+}

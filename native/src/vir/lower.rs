@@ -1,0 +1,256 @@
+//! Lowering of the dataflow of a block.
+
+use std::collections::BTreeMap;
+
+use super::group::Group;
+use super::{Binary, Builder, Cell, Function, Input, Node, Row, Shift, Value, Width, Word};
+use crate::jit::{Access, Block, CellNumber, Cells, Dataflow, Gang, Id, Op, Shape, Unit};
+use halfbyte_isa::halu::domain;
+
+/// A kernel, and what is known of it.
+pub struct Facts<'a> {
+    pub gang: &'a Gang,
+    pub cells: &'a Cells,
+    pub blocks: &'a [Block],
+    /// By block, the cells that hold a word of constant bank 0 before it, and its offset.
+    pub known: &'a [BTreeMap<CellNumber, u32>],
+    /// Returns the parameter to whose buffer an access of a block goes, if it is known.
+    pub param: &'a dyn Fn(usize, &Unit, &Access) -> Option<usize>,
+    /// By parameter, the offset in constant bank 0 of a buffer's address.
+    pub pointers: &'a [Option<u32>],
+    /// By parameter, `true` if its buffer is stored to.
+    pub stored: &'a [bool],
+    /// Backward branches that an item may take.
+    pub budget: u64,
+    /// `true` if the machine has AVX512-FP16.
+    pub has_fp16: bool,
+    /// `true` if accesses at the place of an item are checked once for all items, before the first gang.
+    pub hoists: bool,
+}
+
+/// State of the lowering of a kernel. Methods return `None` for what has no form in vectors.
+pub(super) struct Lower<'a> {
+    pub facts: &'a Facts<'a>,
+    pub function: Function,
+    /// The block of the kernel that is lowered.
+    pub block: usize,
+    pub unit: &'a Unit,
+    /// The cell with the items that run the block; all run it if there is none.
+    pub mask: Option<Cell>,
+    pub b: Builder,
+    values: Vec<Option<Value>>,
+    /// Floats whose NaNs have any payload.
+    floats: Vec<Option<Value>>,
+    /// Packed halves whose NaNs have any payload, and the floats of bfloat16 numbers.
+    pub halves: Vec<Option<Value>>,
+    pub half_floats: Vec<Option<[Value; 2]>>,
+    pub loaded: Vec<[Option<Value>; 4]>,
+    /// Groups of accesses of the block.
+    pub groups: Vec<Group>,
+    /// `true` while nodes are lowered that run once, before the first gang.
+    is_setup: bool,
+}
+
+impl<'a> Lower<'a> {
+    pub fn new(facts: &'a Facts<'a>, unit: &'a Unit) -> Lower<'a> {
+        let cells = (facts.cells.len() + facts.blocks.len() + 1) as u32;
+        let budget = facts.gang.has_loop.then_some(facts.budget);
+        let function = Function {
+            setup: Vec::new(),
+            blocks: Vec::new(),
+            inputs: Vec::new(),
+            cells,
+            rows: 0,
+            hoisted: Vec::new(),
+            budget,
+        };
+        Lower {
+            facts,
+            function,
+            block: 0,
+            unit,
+            mask: None,
+            b: Builder::default(),
+            values: Vec::new(),
+            floats: Vec::new(),
+            halves: Vec::new(),
+            half_floats: Vec::new(),
+            loaded: Vec::new(),
+            groups: Vec::new(),
+            is_setup: false,
+        }
+    }
+
+    /// Begins a block of the kernel.
+    pub fn enter(&mut self, block: usize, unit: &'a Unit, mask: Option<Cell>) {
+        self.block = block;
+        self.unit = unit;
+        self.mask = mask;
+        self.b = Builder::default();
+        self.values = vec![None; unit.dataflow.nodes.len()];
+        self.floats = self.values.clone();
+        self.halves = self.values.clone();
+        self.half_floats = vec![None; unit.dataflow.nodes.len()];
+        self.loaded = vec![[None; 4]; unit.dataflow.accesses.len()];
+    }
+
+    pub fn dataflow(&self) -> &'a Dataflow {
+        &self.unit.dataflow
+    }
+
+    /// Returns a word of the table.
+    pub fn input(&mut self, input: Input) -> Word {
+        let inputs = &mut self.function.inputs;
+        let at = inputs.iter().position(|&other| other == input).unwrap_or_else(|| {
+            inputs.push(input);
+            inputs.len() - 1
+        });
+        Word(at as u32)
+    }
+
+    pub fn row(&mut self) -> Row {
+        self.function.rows += 1;
+        Row(self.function.rows - 1)
+    }
+
+    /// Returns the cell of a cell of the kernel.
+    pub fn cell(&self, cell: CellNumber) -> Cell {
+        Cell(cell.index() as u32)
+    }
+
+    /// Returns the words of all items.
+    pub fn value(&mut self, id: Id) -> Option<Value> {
+        if let Some(&Some(value)) = self.values.get(id.index()) {
+            return Some(value);
+        }
+        let value = self.compute(id)?;
+        *self.values.get_mut(id.index())? = Some(value);
+        Some(value)
+    }
+
+    /// Returns the words of all items, of which NaNs have any payload.
+    pub fn float(&mut self, id: Id) -> Option<Value> {
+        let known = |values: &[Option<Value>]| values.get(id.index()).copied().flatten();
+        if let Some(value) = known(&self.floats).or_else(|| known(&self.values)) {
+            return Some(value);
+        }
+        match self.any_nan(id)? {
+            Some(value) => {
+                *self.floats.get_mut(id.index())? = Some(value);
+                Some(value)
+            }
+            None => self.value(id),
+        }
+    }
+
+    fn bank(&mut self, offset: u32, width: domain::Width, signed: bool) -> Value {
+        let word = self.input(Input::Bank(offset / 4));
+        let word = self.b.word(word);
+        let bits = match width {
+            domain::Width::B8 => 8,
+            domain::Width::B16 => 16,
+            domain::Width::B32 | domain::Width::B64 | domain::Width::B128 => return word,
+        };
+        let left = (32 - bits - 8 * (offset % 4)) as u8;
+        let high = self.b.shift_words(Shift::Left, word, left);
+        let right = if signed { Shift::Arithmetic } else { Shift::Right };
+        self.b.shift_words(right, high, (32 - bits) as u8)
+    }
+
+    fn compute(&mut self, id: Id) -> Option<Value> {
+        let dataflow = self.dataflow();
+        Some(match dataflow.op(id) {
+            Op::Const(word) => self.b.constant(word),
+            Op::Truth(truth) => self.b.constant(u32::from(truth).wrapping_neg()),
+            Op::Input(cell) => {
+                // What items at the block have is not what the others have.
+                let known = self.facts.known.get(self.block).filter(|_| self.mask.is_none());
+                match known.and_then(|known| known.get(&cell)) {
+                    Some(&offset) => self.bank(offset, domain::Width::B32, false),
+                    None if self.is_setup => self.at_start(cell)?,
+                    None => {
+                        let cell = self.cell(cell);
+                        self.b.cell(cell)
+                    }
+                }
+            }
+            Op::Bank { offset, width, signed } => self.bank(offset, width, signed),
+            Op::Mask => match self.mask {
+                Some(cell) => self.b.cell(cell),
+                None => self.b.constant(u32::MAX),
+            },
+            Op::Loaded(number, k) => (*self.loaded.get(number as usize)?.get(usize::from(k))?)?,
+            Op::Access(_) => return None,
+            op => self.operation(id, op)?,
+        })
+    }
+
+    /// Returns the words of a special register as the first gang has them; `None` for another cell.
+    pub fn at_start(&mut self, cell: CellNumber) -> Option<Value> {
+        let &(_, shape) = self.facts.gang.start.iter().find(|(other, _)| *other == cell)?;
+        let word = self.input(Input::Cell(cell));
+        let first = self.b.word(word);
+        match shape {
+            Shape::Uniform => Some(first),
+            Shape::Affine(1) => {
+                let steps = self.b.steps(1);
+                Some(self.b.words(Binary::Add, first, steps))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns `true` if a value depends on nothing but the item's place and the arguments.
+    pub fn is_of_place(&self, id: Id) -> bool {
+        let dataflow = self.dataflow();
+        match dataflow.op(id) {
+            Op::Const(_) | Op::Truth(_) | Op::Bank { .. } => true,
+            Op::Input(cell) => {
+                self.facts.gang.start.iter().any(|(other, _)| *other == cell)
+                    || self.facts.known.get(self.block).is_some_and(|known| known.contains_key(&cell))
+            }
+            Op::Mask | Op::Loaded(..) | Op::Access(_) => false,
+            _ => dataflow.args(id).into_iter().all(|arg| self.is_of_place(arg)),
+        }
+    }
+
+    /// Lowers a value that depends on the item's place only, as the first gang has it, to nodes that run once.
+    pub fn in_setup(&mut self, id: Id, last: impl FnOnce(&mut Builder, Value)) -> Option<()> {
+        let setup = Builder::of(std::mem::take(&mut self.function.setup));
+        let of_block = std::mem::replace(&mut self.b, setup);
+        let none = vec![None; self.values.len()];
+        let values = std::mem::replace(&mut self.values, none.clone());
+        let floats = std::mem::replace(&mut self.floats, none);
+        self.is_setup = true;
+        let value = self.value(id);
+        if let Some(value) = value {
+            last(&mut self.b, value);
+        }
+        self.is_setup = false;
+        (self.values, self.floats) = (values, floats);
+        self.function.setup = std::mem::replace(&mut self.b, of_block).nodes;
+        value.map(|_| ())
+    }
+
+    /// Returns a 64-bit address, as 64-bit numbers of four items each, from its low and high words.
+    pub fn pair(&mut self, [low, high]: [Id; 2]) -> Option<[Value; 2]> {
+        let (low, high) = (self.value(low)?, self.value(high)?);
+        Some(self.b.join([low, high]))
+    }
+
+    /// Returns the even words of 64-bit numbers.
+    pub fn low_words(&mut self, of: [Value; 2]) -> Value {
+        self.b.push(Node::Every2nd { odd: false, split: false, of })
+    }
+
+    /// Returns the words that are shifted by words of any size.
+    pub fn shift_by(&mut self, shift: Shift, word: Id, count: Id) -> Option<Value> {
+        let from = self.value(word)?;
+        if let Some(count) = self.dataflow().constant(count) {
+            return Some(self.b.shift(shift, Width::B32, from, (count & 31) as u8));
+        }
+        let count = self.value(count)?;
+        let count = self.b.and_constant(count, 31);
+        Some(self.b.push(Node::ShiftBy(shift, [from, count])))
+    }
+}

@@ -1,0 +1,456 @@
+//! Vector IR: a kernel as one function that runs gangs of work items.
+//!
+//! A gang is [`ITEMS`] work items side by side. A value holds one 32-bit word of each item in a lane
+//! of its own, or a 64-bit number of each of four items. A truth value is a word of all ones or 0. A
+//! word may hold packed bytes or halves: the element width belongs to the operation.
+//!
+//! [`lower`] makes a function from the dataflows of a kernel's blocks. Values live within a block.
+//! What lives longer is in a vector in memory, a cell. The emitter for x86-64 is
+//! [`x86::emit`](crate::x86::emit).
+
+mod access;
+mod builder;
+mod float;
+mod gang;
+mod group;
+mod half;
+mod lower;
+mod operation;
+#[cfg(all(test, target_arch = "x86_64"))]
+pub(crate) mod tests;
+mod video;
+
+pub use builder::Builder;
+pub use gang::function;
+pub use lower::Facts;
+
+/// Work items of a gang.
+pub const ITEMS: u32 = 8;
+
+/// Value of a block: the node that computes it, by its number.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Value(pub u32);
+
+impl Value {
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Width of the elements on which an operation works.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Width {
+    B8,
+    B16,
+    B32,
+    B64,
+}
+
+/// Operation on two operands, element by element.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Binary {
+    Add,
+    Sub,
+    /// Low half of the product, of 16 or 32 bits.
+    Mul,
+    /// Whole product of the even 32-bit elements, in 64 bits.
+    MulEven {
+        signed: bool,
+    },
+    /// Sum that saturates, of 8 or 16 bits.
+    AddSat {
+        signed: bool,
+    },
+    SubSat {
+        signed: bool,
+    },
+    Min {
+        signed: bool,
+    },
+    Max {
+        signed: bool,
+    },
+    /// Average of unsigned elements, rounded up.
+    Average,
+    /// All ones if the elements are equal, else 0.
+    Equal,
+    /// All ones if the first element is greater, else 0. The elements are signed.
+    Greater,
+    And,
+    Or,
+    Xor,
+    /// The bits of the second operand that the first one lacks.
+    AndNot,
+}
+
+/// Operation on two `f32` elements, rounded to nearest even. NaN results have any payload.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Float {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    /// The second operand if an operand is NaN or both are zero, else the greater one.
+    Max,
+}
+
+/// Direction of a shift.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Shift {
+    Left,
+    Right,
+    /// Right, with copies of the sign.
+    Arithmetic,
+}
+
+/// Half of a vector.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Half {
+    Low,
+    High,
+}
+
+impl Half {
+    pub const BOTH: [Half; 2] = [Half::Low, Half::High];
+}
+
+/// Vector in memory that lives across blocks, by its number.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Cell(pub u32);
+
+/// Word that the caller passes in the table, by its number in [`Function::inputs`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Word(pub u32);
+
+/// Checked address of a row of elements in memory, by its number.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Row(pub u32);
+
+/// Address of the first element of a row, and what is checked of the row.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct RowCheck {
+    /// Start of the buffer, and its bytes.
+    pub buffer: [Word; 2],
+    /// Address from which offsets count if it is not the start of the buffer: its low and its high words.
+    pub base: Option<[Value; 2]>,
+    /// Offsets of the items as words, of which the first and the last count.
+    pub offset: Value,
+    /// Bytes that an offset counts, less than 2^31.
+    pub scale: u32,
+    /// `true` if offsets are signed.
+    pub signed: bool,
+    /// Bytes that are added to each offset.
+    pub displacement: i32,
+    /// Bytes from the element of an item to that of the next.
+    pub stride: i32,
+    /// Bytes that an item accesses.
+    pub bytes: u8,
+    /// Alignment of the element of an item in the buffer, a power of two.
+    pub align: u8,
+}
+
+/// Node of a block: an operation that computes a value, or an effect.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Node {
+    /// A constant word for each item.
+    Constant([u32; ITEMS as usize]),
+    /// Contents of a cell.
+    Cell(Cell),
+    /// A word of the table, the same for all items.
+    Word(Word),
+    /// A 64-bit number of the table, the same for all elements.
+    Number(Word),
+    /// Number of the gang's first item, the same for all items.
+    First,
+    Binary(Binary, Width, [Value; 2]),
+    /// Shift of elements of 16, 32 or 64 bits by a number below their width.
+    Shift(Shift, Width, Value, u8),
+    /// Shift of words by the words of the second operand, which are below 32.
+    ShiftBy(Shift, [Value; 2]),
+    /// The bytes of the second operand where the first is all ones, of the third where it is 0.
+    Select([Value; 3]),
+    /// The words of the second operand that the bits of the number name, the others of the first.
+    Blend(u8, [Value; 2]),
+    /// Bytes of each word by their numbers in it, or 0 for a number of 0x80.
+    Bytes([u8; 4], Value),
+    Float(Float, [Value; 2]),
+    /// Product of the first two operands plus the third, rounded once.
+    Fma([Value; 3]),
+    Sqrt(Value),
+    /// Comparison of floats, with the predicate of `vcmpps`.
+    FloatCompare(u8, [Value; 2]),
+    /// Float of a signed word, rounded to nearest even.
+    FloatOfInt(Value),
+    /// Word of a float, rounded toward zero; 0x8000_0000 if the word cannot hold it.
+    IntOfFloat(Value),
+    /// Sum or product of binary16 numbers. NaN results have any payload. Needs AVX512-FP16.
+    HalfFloat(Float, [Value; 2]),
+    /// The same of products plus the third operand, rounded once.
+    HalfFma([Value; 3]),
+    /// Floats of the eight binary16 numbers in a half of a vector.
+    WidenHalves(Half, Value),
+    /// Binary16 numbers of 16 floats, rounded in the mode of `vcvtps2ph`.
+    NarrowHalves(u8, [Value; 2]),
+    /// `f64` numbers of the four floats in a half of a vector.
+    WidenFloats(Half, Value),
+    /// Operation on `f64` numbers.
+    Double(Float, [Value; 2]),
+    /// Comparison of `f64` numbers, with the predicate of `vcmppd`.
+    DoubleCompare(u8, [Value; 2]),
+    /// Floats of eight `f64` numbers, rounded to nearest even.
+    NarrowDoubles([Value; 2]),
+    /// Words of a half of a vector, extended to 64 bits.
+    Extend {
+        signed: bool,
+        half: Half,
+        of: Value,
+    },
+    /// Unsigned 16-bit elements of a half of a vector, extended to words.
+    Extend16(Half, Value),
+    /// The even or the odd words of two vectors; with `split`, of each 128 bits separately.
+    Every2nd {
+        odd: bool,
+        split: bool,
+        of: [Value; 2],
+    },
+    /// Alternately the words of two vectors, from a half of each: the inverse of `Every2nd`.
+    Interleave(Half, [Value; 2]),
+    /// The same half of two vectors, one after another.
+    Pair(Half, [Value; 2]),
+    /// Alternately elements of two vectors, from a half of each 128 bits.
+    Unpack(Half, Width, [Value; 2]),
+    /// Elements of 16 or 32 bits of two vectors, saturated to half their width: the inverse of `Unpack`.
+    Pack {
+        signed: bool,
+        width: Width,
+        of: [Value; 2],
+    },
+    /// Sums of two products of signed 16-bit elements.
+    MulAddPairs([Value; 2]),
+    /// Sums of two products of unsigned bytes with signed ones, saturated to 16 bits.
+    MulAddBytes([Value; 2]),
+    /// Words of a row side by side, from a number of bytes after its start.
+    LoadRow(Row, i32),
+    /// Bytes or 16-bit elements of a row side by side, extended to words.
+    LoadNarrow {
+        row: Row,
+        width: Width,
+        signed: bool,
+    },
+    /// The first element of a row, for all items.
+    LoadSame {
+        row: Row,
+        displacement: i32,
+        width: Width,
+        signed: bool,
+    },
+    /// Words of a row that are a number of bytes apart.
+    LoadStrided {
+        row: Row,
+        displacement: i32,
+        stride: i32,
+    },
+    /// Words at 64-bit addresses, of the items whose lane of the last operand is all ones; 0 for the others.
+    Gather {
+        addresses: [Value; 2],
+        displacement: i32,
+        active: Option<Value>,
+    },
+    /// Address of a row, which is the same for all elements.
+    Address(Row),
+    /// Writes a cell.
+    SetCell(Cell, Value),
+    /// Checks a row, and keeps its address. The gang is given up if an access would fail.
+    CheckRow(Row, RowCheck),
+    /// Checks a row for all items of the function, whose offsets grow by a number from item to item, and keeps the
+    /// address of the first item. The function is not begun if an access would fail.
+    HoistRow(Row, RowCheck, i32),
+    /// Gives the gang up if the sign bit of a 64-bit element is set.
+    UnlessSigns(Value),
+    /// Gives the gang up if a bit is set.
+    UnlessBits(Value),
+    /// Counts a backward branch. The gang is given up when the budget is spent.
+    Count,
+    /// Stores words side by side, to a number of bytes after the start of a row.
+    StoreRow(Row, i32, Value),
+    /// Stores the low bytes or 16-bit elements of words side by side.
+    StoreNarrow(Row, Width, Value),
+    /// Stores elements of one to four words, or the low bytes of a word, that are a number of bytes apart.
+    StoreStrided {
+        row: Row,
+        stride: i32,
+        bytes: u8,
+        words: [Value; 4],
+    },
+    /// Stores elements of one to four words at 64-bit addresses, of the items whose lane of `active` is all ones.
+    StoreEach {
+        addresses: [Value; 2],
+        /// Bytes of an element.
+        bytes: u8,
+        words: [Value; 4],
+        active: Option<Value>,
+    },
+}
+
+/// Where control goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Target {
+    Block(u32),
+    /// The gang is done.
+    Done,
+    /// The gang is given up. Its items run one after another, from their start.
+    GiveUp,
+}
+
+/// End of a block.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum End {
+    Jump(Target),
+    /// Branch on the words of a truth value.
+    Branch {
+        condition: Value,
+        all: Target,
+        none: Target,
+        some: Target,
+    },
+}
+
+/// Straight code.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Block {
+    pub nodes: Vec<Node>,
+    pub end: End,
+}
+
+/// Word or 64-bit number that the caller passes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Input {
+    /// The word of constant bank 0 with this number.
+    Bank(u32),
+    /// Address of the buffer of a parameter.
+    Start(usize),
+    /// Bytes of the buffer of a parameter.
+    Bytes(usize),
+    /// A cell of the kernel, as the first item has it.
+    Cell(crate::jit::CellNumber),
+}
+
+/// Function that runs gangs of items, one after another.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Function {
+    /// Nodes that run once, before the first gang.
+    pub setup: Vec<Node>,
+    /// Blocks. A gang begins at the first.
+    pub blocks: Vec<Block>,
+    pub inputs: Vec<Input>,
+    /// Number of cells.
+    pub cells: u32,
+    /// Number of rows.
+    pub rows: u32,
+    /// The rows that are checked once, and the bytes from the element of an item to that of the next.
+    pub hoisted: Vec<(Row, i32)>,
+    /// Backward branches that an item may take; `None` if there are none.
+    pub budget: Option<u64>,
+}
+
+impl Function {
+    /// Returns the blocks that control reaches, in an order in which most jumps fall through.
+    pub fn order(&self) -> Vec<usize> {
+        let mut is_reached = vec![false; self.blocks.len()];
+        let mut open = vec![0];
+        while let Some(number) = open.pop() {
+            let (Some(block), Some(place)) = (self.blocks.get(number), is_reached.get_mut(number)) else { continue };
+            if std::mem::replace(place, true) {
+                continue;
+            }
+            let targets = match block.end {
+                End::Jump(target) => [target; 3],
+                End::Branch { all, none, some, .. } => [all, none, some],
+            };
+            open.extend(targets.into_iter().filter_map(|target| match target {
+                Target::Block(number) => Some(number as usize),
+                Target::Done | Target::GiveUp => None,
+            }));
+        }
+        (0..self.blocks.len()).filter(|&number| is_reached.get(number) == Some(&true)).collect()
+    }
+}
+
+impl Node {
+    /// Calls `f` with each operand.
+    pub fn operands(&self, mut f: impl FnMut(Value)) {
+        match *self {
+            Node::Constant(_)
+            | Node::Cell(_)
+            | Node::Word(_)
+            | Node::Number(_)
+            | Node::First
+            | Node::LoadRow(..)
+            | Node::LoadNarrow { .. }
+            | Node::LoadSame { .. }
+            | Node::LoadStrided { .. }
+            | Node::Address(_)
+            | Node::Count => {}
+            Node::Shift(_, _, a, _)
+            | Node::Bytes(_, a)
+            | Node::Sqrt(a)
+            | Node::FloatOfInt(a)
+            | Node::IntOfFloat(a)
+            | Node::WidenHalves(_, a)
+            | Node::Extend16(_, a)
+            | Node::WidenFloats(_, a)
+            | Node::Extend { of: a, .. }
+            | Node::SetCell(_, a)
+            | Node::UnlessSigns(a)
+            | Node::UnlessBits(a)
+            | Node::StoreRow(_, _, a)
+            | Node::StoreNarrow(_, _, a) => f(a),
+            Node::Binary(_, _, args)
+            | Node::ShiftBy(_, args)
+            | Node::Blend(_, args)
+            | Node::Float(_, args)
+            | Node::HalfFloat(_, args)
+            | Node::FloatCompare(_, args)
+            | Node::NarrowHalves(_, args)
+            | Node::Double(_, args)
+            | Node::NarrowDoubles(args)
+            | Node::DoubleCompare(_, args)
+            | Node::Every2nd { of: args, .. }
+            | Node::Interleave(_, args)
+            | Node::Pair(_, args)
+            | Node::Unpack(_, _, args)
+            | Node::Pack { of: args, .. }
+            | Node::MulAddPairs(args)
+            | Node::MulAddBytes(args) => args.into_iter().for_each(f),
+            Node::Select(args) | Node::Fma(args) | Node::HalfFma(args) => args.into_iter().for_each(f),
+            Node::Gather { addresses, active, .. } => addresses.into_iter().chain(active).for_each(f),
+            Node::CheckRow(_, RowCheck { base, offset, .. }) | Node::HoistRow(_, RowCheck { base, offset, .. }, _) => {
+                base.into_iter().flatten().chain([offset]).for_each(f);
+            }
+            Node::StoreStrided { bytes, words, .. } => {
+                words.into_iter().take(usize::from(bytes).div_ceil(4)).for_each(f);
+            }
+            Node::StoreEach { addresses, bytes, words, active } => {
+                let count = usize::from(bytes).div_ceil(4);
+                addresses.into_iter().chain(words.into_iter().take(count)).chain(active).for_each(f);
+            }
+        }
+    }
+
+    /// Returns `true` if the node computes a value.
+    pub fn has_value(&self) -> bool {
+        !matches!(
+            self,
+            Node::SetCell(..)
+                | Node::CheckRow(..)
+                | Node::HoistRow(..)
+                | Node::StoreStrided { .. }
+                | Node::UnlessSigns(_)
+                | Node::UnlessBits(_)
+                | Node::Count
+                | Node::StoreRow(..)
+                | Node::StoreNarrow(..)
+                | Node::StoreEach { .. }
+        )
+    }
+}

@@ -1,0 +1,206 @@
+//! Emitter of vector IR for x86-64 with AVX2 and FMA.
+//!
+//! A function has the System V convention and two arguments: the address of its table, in RDI, and a
+//! number of items, a multiple of the items of a gang, in RSI. It runs gangs until all are done or one
+//! is given up, and returns the number of items that are done, or 2^64 - 1 if a check before the first
+//! gang fails. The table holds the inputs, 8 bytes each,
+//! then the addresses of rows, cells, and room for vectors.
+
+mod memory;
+mod node;
+mod registers;
+
+use super::register::{R12, R13, RAX, RBX, RDI, RSI};
+use super::vector::{VMOVMSKPS, VectorInst};
+use super::{Alu, Assembler, Condition, Label, Memory, Operand, Size, VectorWidth};
+use crate::vir::{Block, Cell, End, Function, ITEMS, Node, Row, Target, Value, Word};
+use registers::Registers;
+
+/// Bytes of a vector.
+const VECTOR: i32 = 32;
+/// Vectors that a store of each item uses.
+const SCRATCH: i32 = 6;
+/// General registers: the number of the gang's first item, the number of items, and the budget.
+const ITEM: u8 = R12;
+const COUNT: u8 = R13;
+const BUDGET: u8 = RBX;
+const TABLE: u8 = RDI;
+
+/// Machine code of a function, and the bytes of its table.
+#[derive(Debug)]
+pub struct Code {
+    pub bytes: Vec<u8>,
+    pub table: u32,
+}
+
+/// Returns the code of a function; `None` if it has too much of something.
+pub fn emit(function: &Function) -> Option<Code> {
+    let mut assembler = Assembler::default();
+    let mut label = || assembler.label();
+    let labels = function.blocks.iter().map(|_| label()).collect();
+    let [done, give_up, unbegun, end, start] = [(); 5].map(|()| label());
+    let mut emitter = Emitter { function, assembler, labels, done, give_up, unbegun, end, spills: 0 };
+    emitter.prologue(start)?;
+    let order = function.order();
+    for (place, &number) in order.iter().enumerate() {
+        let next = order.get(place + 1).map_or(Target::Done, |&next| Target::Block(next as u32));
+        emitter.block(number, function.blocks.get(number)?, next)?;
+    }
+    emitter.epilogue(start);
+    let table = u32::try_from(emitter.spill(emitter.spills)).ok()?;
+    Some(Code { bytes: emitter.assembler.finish()?, table })
+}
+
+struct Emitter<'a> {
+    function: &'a Function,
+    assembler: Assembler,
+    labels: Vec<Label>,
+    done: Label,
+    give_up: Label,
+    /// A check before the first gang has failed.
+    unbegun: Label,
+    end: Label,
+    /// The most vectors that a block spills.
+    spills: u32,
+}
+
+impl Emitter<'_> {
+    fn word(&self, Word(word): Word) -> i32 {
+        8 * word as i32
+    }
+
+    fn row(&self, Row(row): Row) -> i32 {
+        8 * (self.function.inputs.len() as i32 + row as i32)
+    }
+
+    fn cell(&self, Cell(cell): Cell) -> i32 {
+        let words = self.function.inputs.len() as i32 + self.function.rows as i32;
+        (8 * words + VECTOR - 1) / VECTOR * VECTOR + VECTOR * cell as i32
+    }
+
+    fn scratch(&self, vector: i32) -> i32 {
+        self.cell(Cell(self.function.cells)) + VECTOR * vector
+    }
+
+    fn spill(&self, slot: u32) -> i32 {
+        self.scratch(SCRATCH) + VECTOR * slot as i32
+    }
+
+    fn in_table(&self, at: i32) -> Operand {
+        Operand::Memory(Memory::at(TABLE, at))
+    }
+
+    fn prologue(&mut self, start: Label) -> Option<()> {
+        let a = &mut self.assembler;
+        for register in [RBX, R12, R13] {
+            a.push(register);
+        }
+        a.load(Size::Qword, COUNT, Operand::Register(RSI));
+        a.alu(Alu::Xor, Size::Dword, ITEM, Operand::Register(ITEM));
+        a.alu(Alu::Compare, Size::Qword, ITEM, Operand::Register(COUNT));
+        a.jump_if(Condition::Equal, self.give_up);
+        let setup = Block { nodes: self.function.setup.clone(), end: End::Jump(Target::Done) };
+        let mut registers = Registers::new(&setup);
+        for (at, node) in setup.nodes.iter().enumerate() {
+            self.node(&mut registers, Value(at as u32), node)?;
+        }
+        self.spills = registers.spills();
+        self.assembler.bind(start);
+        if let Some(budget) = self.function.budget {
+            self.assembler.set_address(BUDGET, budget);
+        }
+        Some(())
+    }
+
+    fn epilogue(&mut self, start: Label) {
+        let a = &mut self.assembler;
+        a.bind(self.done);
+        a.alu_immediate(Alu::Add, Size::Qword, Operand::Register(ITEM), ITEMS as i32);
+        a.alu(Alu::Compare, Size::Qword, ITEM, Operand::Register(COUNT));
+        a.jump_if(Condition::Below, start);
+        a.bind(self.give_up);
+        a.load(Size::Qword, RAX, Operand::Register(ITEM));
+        a.bind(self.end);
+        a.zero_upper();
+        for register in [R13, R12, RBX] {
+            a.pop(register);
+        }
+        a.ret();
+        a.bind(self.unbegun);
+        a.set_address(RAX, u64::MAX);
+        a.jump(self.end);
+    }
+
+    /// Emits a block, before the one to which control falls through.
+    fn block(&mut self, number: usize, block: &Block, next: Target) -> Option<()> {
+        let &label = self.labels.get(number)?;
+        self.assembler.bind(label);
+        let mut registers = Registers::new(block);
+        for (at, node) in block.nodes.iter().enumerate() {
+            self.node(&mut registers, Value(at as u32), node)?;
+        }
+        match block.end {
+            End::Jump(target) => self.jump(next, target),
+            End::Branch { condition, all, none, some } => {
+                let at = block.nodes.len();
+                let condition = registers.fetch(self, condition, at, &[])?;
+                let bits = VectorInst::new(&VMOVMSKPS, VectorWidth::B256, [RAX, 0], Operand::Register(condition));
+                self.assembler.vector(bits);
+                if all == some {
+                    self.assembler.test(Size::Dword, RAX, RAX);
+                    self.jump_if(Condition::Equal, none);
+                    self.jump(next, all);
+                } else {
+                    self.assembler.alu_immediate(Alu::Compare, Size::Dword, Operand::Register(RAX), 0xFF);
+                    self.jump_if(Condition::Equal, all);
+                    self.assembler.test(Size::Dword, RAX, RAX);
+                    self.jump_if(Condition::NotEqual, some);
+                    self.jump(next, none);
+                }
+            }
+        }
+        self.spills = self.spills.max(registers.spills());
+        Some(())
+    }
+
+    fn label(&self, target: Target) -> Label {
+        match target {
+            Target::Block(block) => self.labels.get(block as usize).copied().unwrap_or(self.give_up),
+            Target::Done => self.done,
+            Target::GiveUp => self.give_up,
+        }
+    }
+
+    /// Jumps to a target, unless control falls through to it.
+    fn jump(&mut self, next: Target, target: Target) {
+        if target != next {
+            let label = self.label(target);
+            self.assembler.jump(label);
+        }
+    }
+
+    fn jump_if(&mut self, condition: Condition, target: Target) {
+        let label = self.label(target);
+        self.assembler.jump_if(condition, label);
+    }
+
+    fn give_up_if(&mut self, condition: Condition) {
+        let label = self.give_up;
+        self.assembler.jump_if(condition, label);
+    }
+
+    /// Returns the location of a value that needs no register, and that an instruction can read there.
+    fn memory_of(&mut self, node: &Node) -> Option<Operand> {
+        Some(match node {
+            Node::Constant(words) => Operand::Constant(self.assembler.constant(words)),
+            &Node::Cell(cell) => self.in_table(self.cell(cell)),
+            _ => return None,
+        })
+    }
+
+    fn count(&mut self) {
+        self.assembler.test(Size::Qword, BUDGET, BUDGET);
+        self.give_up_if(Condition::Equal);
+        self.assembler.alu_immediate(Alu::Sub, Size::Qword, Operand::Register(BUDGET), 1);
+    }
+}
