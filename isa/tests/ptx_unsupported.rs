@@ -90,6 +90,19 @@ fn what_no_assembler_accepts_is_wrong() {
     }
 }
 
+/// A function with an error is no external function for its callers.
+#[test]
+fn an_error_of_a_function_is_the_only_error() {
+    let text = ".version 8.0\n.target sm_80\n.address_size 64\n.func f()\n{\n.reg .b32 %r<2>;\nadd.s32 %r0, %r1;\nret;\n}\n\
+                .entry k()\n{\ncall.uni f;\nret;\n}\n";
+    let errors = match read(text) {
+        Ok(read) => read.missing(),
+        Err(errors) => errors,
+    };
+    let [error] = errors.as_slice() else { panic!("{errors:?}") };
+    assert_eq!((error.at.line, error.kind.verdict()), (7, Verdict::Wrong), "{error}");
+}
+
 #[test]
 fn ptxas_agrees() {
     let Some(ptxas) = crate::ptx::ptxas() else { return };

@@ -26,6 +26,8 @@ pub(super) struct Declared<'a> {
     sources: Vec<Vec<SourceLocation>>,
     /// For each rejected function, by its index, the error that caused the rejection.
     refused: HashMap<u32, ErrorKind>,
+    /// The functions, by their index, whose bodies have errors.
+    wrong: HashSet<u32>,
 }
 
 /// The signature of a function, with the locations of its parameters and results in the body.
@@ -145,7 +147,11 @@ impl<'a> Reader<'a> {
                 self.functions.refused.insert(number, kind.clone());
                 text.unsupported.extend(errors);
             }
-            _ => self.errors.extend(errors),
+            (Some(_), _) => {
+                self.functions.wrong.insert(number);
+                self.errors.extend(errors);
+            }
+            (None, None) => {}
         }
         Ok(())
     }
@@ -319,7 +325,7 @@ impl<'a> Reader<'a> {
 
     /// Attaches the functions to the kernels, and rejects the kernels that reach an unsupported function.
     pub(super) fn finish_functions(&mut self, text: &mut ParsedFile) {
-        let Declared { all, locs, sources, refused, .. } = std::mem::take(&mut self.functions);
+        let Declared { all, locs, sources, refused, wrong, .. } = std::mem::take(&mut self.functions);
         let functions: Functions = all.into();
         (text.function_locs, text.function_sources) = (locs, sources);
         text.module.functions = functions.clone();
@@ -331,7 +337,8 @@ impl<'a> Reader<'a> {
             match (refused.get(&number), function.definition()) {
                 (Some(kind), _) => Some(ErrorKind::Unsupported(format!("a call of `{}` ({kind})", function.name))),
                 (None, Some(_)) => None,
-                (None, None) if Builtin::of(function).is_some() => None,
+                // The errors of the function say enough.
+                (None, None) if wrong.contains(&number) || Builtin::of(function).is_some() => None,
                 (None, None) => Some(ErrorKind::Unsupported(format!("the external function `{}`", function.name))),
             }
         };
