@@ -11,7 +11,7 @@ use super::alike::{Alike, Given, program};
 /// its items run in gangs.
 type Case = (&'static str, &'static str, &'static [u32], &'static [usize], bool);
 
-const KERNELS: [Case; 29] = [
+const KERNELS: [Case; 32] = [
     // The items stay converged.
     (
         "sum",
@@ -168,6 +168,29 @@ const KERNELS: [Case; 29] = [
         "x: in i32, y: inout i32) {\nlet i = item_id()\nvar s = 0\nvar v = x[i] & 15\nwhile v >_s 0 {\ns += v\nv -= 3\n}\ny[i] = y[i] ^ s\n}",
         &[],
         &[4, 4],
+        true,
+    ),
+    // Accesses to the parts of a structure for each item.
+    (
+        "pairs",
+        "x: in i32, y: out i32) {\nlet i = item_id()\ny[2 * i + 1] = x[2 * i] + 1\ny[2 * i] = x[2 * i + 1] * 3\n}",
+        &[],
+        &[8, 8],
+        true,
+    ),
+    (
+        "quads",
+        "x: in i32, y: out i32) {\nlet i = item_id()\nlet (a, b, c, d) = (x[4 * i], x[4 * i + 1], x[4 * i + 2], x[4 * i + 3])\n\
+         y[4 * i] = d ^ 1\ny[4 * i + 2] = b + a\ny[4 * i + 1] = c * 5\ny[4 * i + 3] = a - c\n}",
+        &[],
+        &[16, 16],
+        true,
+    ),
+    (
+        "wide_pairs",
+        "x: in i64, y: out i64) {\nlet i = item_id()\ny[2 * i] = x[2 * i + 1] + 1\ny[2 * i + 1] = x[2 * i] ^ 5\n}",
+        &[],
+        &[16, 16],
         true,
     ),
     (

@@ -64,7 +64,8 @@ impl Lower<'_> {
             }
             let into = imm.rem_euclid(stride);
             let (at, displacement) = ((into / 4) as u8, imm - into);
-            if into % 4 != 0 || 4 * i32::from(at + words) > stride {
+            // An access that is not aligned in its structure traps.
+            if into % 4 != 0 || at % words != 0 || 4 * i32::from(at + words) > stride {
                 continue;
             }
             let part = Part { number, at, words };
