@@ -41,7 +41,6 @@ const KNOWN: &[(&[&str], &str)] = &[
     (&[".pred ", "f16x2"], "ptxas takes a register of type .f16x2 for a predicate"),
     (&["pred_"], "ptxas takes a register of type .f16x2 for a predicate"),
     (&["m8n8"], "ptxas takes some narrow address registers, and fails on others"),
-    (&["cvt.r", ".ftz", ".f32.f64 %b64"], "ptxas takes a wider register for a flushed result"),
     (&["cvt.rn.satfinite.", "e2m1x2.bf16x2"], "ptxas takes a value of any type of 32 bits"),
     (&["cvt.rna.", "tf32.f32", ", 1.5"], "ptxas takes no f64 number, but of all other conversions"),
     (&["cvt.rna.", "tf32.f32", ", 0d"], "ptxas takes no f64 number, but of all other conversions"),

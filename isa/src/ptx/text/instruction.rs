@@ -463,9 +463,11 @@ impl<'a> Parts<'a> {
         self.mnemonic == "cvt" && self.words.iter().filter(|word| is_integer(word)).count() == 2
     }
 
-    /// Returns `true` if the instruction is a conversion for which `ptxas` accepts wider registers.
+    /// Returns `true` if the instruction is a conversion for which `ptxas` accepts some wider registers.
     fn converts_within(&self) -> bool {
-        self.mnemonic == "cvt" && self.words.iter().any(|word| matches!(word, Token::Pack | Token::Type(Type::F16x2)))
+        let is_flushed = self.words.contains(&Token::Ftz) && self.words.contains(&Token::Type(Type::F64));
+        let is_packed = self.words.iter().any(|word| matches!(word, Token::Pack | Token::Type(Type::F16x2)));
+        self.mnemonic == "cvt" && (is_flushed || is_packed)
     }
 
     /// Returns `true` if the instruction compares or returns bfloat16 values.
