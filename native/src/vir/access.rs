@@ -71,7 +71,9 @@ impl Lower<'_> {
             *self.loaded.get_mut(number as usize)? = loaded;
             return Some(());
         }
-        let loaded = if self.dataflow().is_uniform_load(access) && self.param_of(access).is_some() {
+        let is_uniform = |word| self.dataflow().shape(word) == Shape::Uniform;
+        let is_same = self.is_of_all(access) && !place.is_of_item() && place.words().all(is_uniform);
+        let loaded = if is_same && self.param_of(access).is_some() {
             self.load_same(access, place, width, signed)?
         } else {
             match self.places(access)? {
@@ -202,6 +204,25 @@ impl Lower<'_> {
         self.check_bytes(access, place, (bytes, bytes), stride)
     }
 
+    /// Returns `true` if all items of a gang make an access, or the gang is given up: its guard depends on the place of an
+    /// item only, so that it differs within few gangs.
+    pub(super) fn is_of_all(&self, access: &Access) -> bool {
+        access.guard.is_none_or(|guard| self.is_of_place(guard))
+    }
+
+    /// Gives the gang up unless all items make an access.
+    pub(super) fn assume(&mut self, access: &Access) -> Option<()> {
+        if let Some(guard) = access.guard
+            && !self.assumed.contains(&guard)
+        {
+            let guard_value = self.value(guard)?;
+            let others = self.b.not(guard_value);
+            self.b.push(Node::UnlessBits(others));
+            self.assumed.push(guard);
+        }
+        Some(())
+    }
+
     /// Checks a row of elements of some bytes and alignment.
     pub(super) fn check_bytes(
         &mut self,
@@ -211,6 +232,7 @@ impl Lower<'_> {
         stride: i32,
     ) -> Option<Row> {
         let Location::Global { offset: id, base, imm, scale } = place else { return None };
+        self.assume(access)?;
         let param = self.param_of(access)?;
         let base = match self.param_at(base) {
             Some(at) if at == param => None,
@@ -245,7 +267,7 @@ impl Lower<'_> {
         };
         let Location::Global { offset, base, imm, scale } = place else { return None };
         let dataflow = self.dataflow();
-        let is_even = base.iter().all(|&word| dataflow.shape(word) == Shape::Uniform) && access.guard.is_none();
+        let is_even = base.iter().all(|&word| dataflow.shape(word) == Shape::Uniform) && self.is_of_all(access);
         if let (true, Some(_), Some(Shape::Affine(stride))) =
             (is_even, self.param_of(access), place.stride_shape(dataflow))
         {

@@ -47,7 +47,7 @@ fn place_of(lower: &Lower<'_>, access: &Access) -> Option<(Location, u8, i32, bo
         domain::Width::B32 | domain::Width::B64 | domain::Width::B128 => width.registers(),
     };
     let dataflow = lower.dataflow();
-    let is_even = base.iter().all(|&word| dataflow.shape(word) == Shape::Uniform) && access.guard.is_none();
+    let is_even = base.iter().all(|&word| dataflow.shape(word) == Shape::Uniform) && lower.is_of_all(access);
     let Some(Shape::Affine(stride)) = place.stride_shape(dataflow) else { return None };
     (is_even && lower.param_of(access).is_some()).then_some((place, words, stride.cast_signed(), is_store))
 }
@@ -105,6 +105,9 @@ impl Lower<'_> {
 
     /// Checks the structures of a group.
     pub(super) fn check_group(&mut self, group: &Group) -> Option<Row> {
+        for part in &group.parts {
+            self.assume(self.dataflow().accesses.get(part.number as usize)?)?;
+        }
         let access = self.dataflow().accesses.get(group.parts.first()?.number as usize)?;
         let (mut place, _, stride, _) = place_of(self, access)?;
         if let Location::Global { imm, .. } = &mut place {

@@ -45,6 +45,8 @@ pub(super) struct Lower<'a> {
     pub halves: Vec<Option<Value>>,
     pub half_floats: Vec<Option<[Value; 2]>>,
     pub loaded: Vec<[Option<Value>; 4]>,
+    /// Guards that hold for all items of the gang.
+    pub assumed: Vec<Id>,
     /// Groups of accesses of the block.
     pub groups: Vec<Group>,
     /// `true` while nodes are lowered that run once, before the first gang.
@@ -76,6 +78,7 @@ impl<'a> Lower<'a> {
             halves: Vec::new(),
             half_floats: Vec::new(),
             loaded: Vec::new(),
+            assumed: Vec::new(),
             groups: Vec::new(),
             is_setup: false,
         }
@@ -87,6 +90,7 @@ impl<'a> Lower<'a> {
         self.unit = unit;
         self.mask = mask;
         self.b = Builder::default();
+        self.assumed.clear();
         self.values = vec![None; unit.dataflow.nodes.len()];
         self.floats = self.values.clone();
         self.halves = self.values.clone();
