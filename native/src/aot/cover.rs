@@ -31,7 +31,7 @@ pub(super) fn covered(blocks: &[Block], flow: &Flow, cells: &Cells, pointers: &[
                     );
                 }
                 Action::Store { .. } | Action::Fence | Action::Fault(_) => {}
-                // What it loads may be a zero of any buffer.
+                // The load may read zeros of any buffer.
                 Action::Load { .. } if param.is_none() => return covered,
                 Action::Load { .. } => stores.extend(param.map(|param| Store { param, stride: 0, at: 0, bytes: 0 })),
                 Action::Atomic { .. } => return covered,

@@ -399,7 +399,7 @@ impl Launch<'_, '_, '_, '_> {
         vectorized
     }
 
-    /// Whether no buffer that is stored to overlaps another.
+    /// Returns `true` at run time if no buffer that the kernel stores to overlaps another.
     fn are_apart(&mut self, buffers: &[Option<BufferValues>], stored: &[bool]) -> Value {
         let mut apart = self.s.truth(true);
         for (number, (a, &is_stored)) in buffers.iter().zip(stored).enumerate() {

@@ -12,7 +12,8 @@ use super::machine::{Features, Machine};
 use super::scalar::Scalar;
 use super::soft::{self, Soft};
 
-/// What functions of gangs take, a table and a number of items, and how many items are done.
+/// Returns the signature of a function of gangs: it takes a table and a number of items, and returns the number of items
+/// that are done.
 fn gang_signature() -> Signature {
     let mut signature = Signature::new(CallConv::SystemV);
     signature.params = vec![AbiParam::new(I64); 2];
@@ -66,7 +67,7 @@ impl<'m> Library<'m> {
         }
     }
 
-    /// A function of gangs, by its code; none where the module refuses it.
+    /// Adds a function of gangs. Returns `None` if the module refuses it.
     pub fn gang_function(&mut self, code: &[u8]) -> Option<FuncId> {
         /// Alignment of the code: a line of decoded instructions.
         const ALIGN: u64 = 32;

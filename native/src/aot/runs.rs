@@ -12,9 +12,9 @@ use super::scalar::Scalar;
 /// Where a run of items goes.
 #[derive(Clone, Copy)]
 pub(super) struct Ways {
-    /// How many items it has: whole gangs.
+    /// Number of items of the run, a multiple of the items of a gang.
     pub count: Value,
-    /// It is given up, and its items are to run one after another.
+    /// Block in which the items of the run are executed one after another.
     pub alone: ir::Block,
     /// It is done.
     pub done: ir::Block,
@@ -53,7 +53,7 @@ impl Place {
 pub(super) struct Runs {
     /// Where it is asked whether a run begins at the item on its way.
     pub ask: ir::Block,
-    /// Whether a run is a single gang.
+    /// `true` if a run is a single gang.
     is_single: bool,
     number: Variable,
     place: Option<Place>,

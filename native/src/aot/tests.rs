@@ -235,7 +235,7 @@ fn gangs_have_forms() {
     }
 }
 
-/// Halves of which one operation takes what another one gives, with and without flushing and clamping.
+/// Chains of half operations, with and without flushing and clamping.
 struct Halves;
 
 impl Operation for Halves {

@@ -33,7 +33,7 @@ pub(crate) struct Gang {
 
 /// Words of kernels that are taken: all blocks are made twice.
 const MOST_WORDS: usize = 4096;
-/// Of those without a function of vector IR.
+/// Limit for kernels without a function of vector IR.
 const MOST_WORDS_OF_CLIF: usize = 256;
 /// Operations that each item does alone: what vectors have none for.
 const MOST_ALONE: usize = 8;
@@ -92,7 +92,7 @@ impl Gang {
     }
 }
 
-/// Whether a special register grows evenly along a line of items, or is the same there.
+/// Returns `true` if a special register is affine or uniform along a line of items.
 fn is_of_line(register: &SpecialReg) -> bool {
     register.of == IndexKind::Item || matches!(register.axis, Some(Axis::Y | Axis::Z))
 }

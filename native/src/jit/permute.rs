@@ -61,7 +61,7 @@ impl Dataflow {
         self.sub(raised, signs)
     }
 
-    /// Returns the word of which a value is the signs of the bytes.
+    /// Returns the operand of [`byte_signs`](Self::byte_signs) if a value is its result.
     #[cfg(feature = "aot")]
     pub fn signs_of(&self, id: Id) -> Option<Id> {
         let Node { op: Op::Sub, args: [raised, signs, ..], .. } = self.node(id) else { return None };
