@@ -10,7 +10,7 @@ use super::alike::{Alike, Given, program};
 /// A kernel's name and text, its scalars, and the bytes per item in each of its buffers.
 type Case = (&'static str, &'static str, &'static [u32], &'static [usize]);
 
-const KERNELS: [Case; 14] = [
+const KERNELS: [Case; 24] = [
     (
         "counted",
         "n: in i32, x: in i32, y: inout i32) {\nlet i = item_id()\nif i <_u n[1] & 63 {\ny[i] = x[i] + 1\n}\n}",
@@ -62,6 +62,66 @@ const KERNELS: [Case; 14] = [
         "halves",
         "a: f16x2, x: in f16x2, y: inout f16x2) {\nlet i = item_id()\ny[i] = ffma(a, x[i], y[i])\n}",
         &[0x3E00_3C00],
+        &[4, 4],
+    ),
+    (
+        "one",
+        "k: i32, x: in i32, y: out i32) {\nlet i = item_id()\nvar v = x[i]\nif i == k {\nv = v * 3\n}\ny[i] = v\n}",
+        &[60],
+        &[4, 4],
+    ),
+    (
+        "after",
+        "n: i32, x: in i32, y: inout i32) {\nlet i = item_id()\nif n <_s i {\ny[i] = x[i] + 1\n}\n}",
+        &[35],
+        &[4, 4],
+    ),
+    (
+        "fourth",
+        "n: i32, x: in i32, y: inout i32) {\nlet i = item_id()\nif 4 * i <_u n {\ny[i] = x[i] + 1\n}\n}",
+        &[271],
+        &[4, 4],
+    ),
+    (
+        "negative",
+        "n: i32, x: in i32, y: inout i32) {\nlet i = item_id() - 50\nif i <_s n {\ny[i + 50] = x[i + 50] + i\n}\n}",
+        &[0xFFFF_FFF0],
+        &[4, 4],
+    ),
+    (
+        "passed",
+        "n: i32, x: in i32, y: inout i32) {\nlet i = item_id() + 0xFFFFFF00\nif i <_u n {\ny[i + 256] = x[i + 256] + i\n}\n}",
+        &[0xFFFF_FFB0],
+        &[4, 4],
+    ),
+    (
+        "inner",
+        "n: i32, x: in i32, y: inout i32) {\nlet i = item_id()\nif i >_u 0 && i <_u n - 1 {\ny[i] = x[i - 1] - x[i + 1]\n} else {\ny[i] = x[i]\n}\n}",
+        &[97],
+        &[4, 4],
+    ),
+    (
+        "neither",
+        "n: i32, m: i32, x: in i32, y: out i32) {\nlet i = item_id()\nlet odd = (i <_u n) ^ (i <_u m)\ny[i] = select(odd, x[i], i)\n}",
+        &[20, 60],
+        &[4, 4],
+    ),
+    (
+        "looped",
+        "n: i32, m: i32, x: in i32, y: out i32) {\nlet i = item_id()\nlet at = i * 2 & 0x7FFFFFFE\nvar s = 0\nfor k in 0..m {\nif i <_u n {\ns = s + x[i] * k\n}\n}\ny[i] = s + at\n}",
+        &[70, 3],
+        &[4, 4],
+    ),
+    (
+        "quads",
+        "x: in i8x16, y: inout i8x16) {\nlet i = item_id()\ny[2 * i] = x[3 * i + 1] + y[2 * i]\n}",
+        &[],
+        &[48, 32],
+    ),
+    (
+        "places",
+        "n: i32, x: in i32, y: inout i32) {\nlet i = item_id()\nlet at = i * 3 + n\nif x[i] >_s 0 {\ny[i] = x[i] - at\n} else if i <_u n {\ny[i] = at\n}\n}",
+        &[61],
         &[4, 4],
     ),
     ("gathered", "x: in i32, y: out i32) {\nlet i = item_id()\ny[i] = x[x[i] & 15]\n}", &[], &[4, 4]),

@@ -16,10 +16,12 @@ pub(super) struct Ways {
     pub count: Value,
     /// Block in which the items of the run are executed one after another.
     pub alone: ir::Block,
-    /// It is done.
+    /// All items are done.
     pub done: ir::Block,
-    /// As many items are done as the block's argument says. If that is not all, those of the next gang run one after another.
-    pub partly: ir::Block,
+    /// As many items are done as the block's argument says. Another run begins after them.
+    pub some: ir::Block,
+    /// As many items are done as the block's argument says. Those of the next gang run one after another.
+    pub stuck: ir::Block,
 }
 
 /// Where an item is among those of a launch in groups, and how many groups and items of a group there are, along each axis.
@@ -108,7 +110,7 @@ impl Runs {
     /// Begins the run at an item, or goes on with that alone. What follows is of the run.
     pub fn begin(self, s: &mut Scalar<'_, '_, '_>, item: ir::Block) -> Ways {
         let [together, next_line, go, rest, run] = [(); 5].map(|()| s.b.create_block());
-        let [alone, done, partly] = [(); 3].map(|()| s.b.create_block());
+        let [alone, done, some, stuck] = [(); 4].map(|()| s.b.create_block());
         let [start, end] = self.line;
         s.b.switch_to_block(self.ask);
         let (at, until) = (s.b.use_var(self.number), s.b.use_var(self.until));
@@ -143,25 +145,19 @@ impl Runs {
         self.put_place(s, at);
         s.b.ins().jump(item, &[]);
         s.b.switch_to_block(run);
-        Ways { count, alone, done, partly }
+        Ways { count, alone, done, some, stuck }
     }
 
-    /// Makes what comes after a run, done or not. Where it is done, what follows is, and the number is that of the next item.
+    /// Makes what comes after a run. What follows is where another run begins.
     pub fn end(self, s: &mut Scalar<'_, '_, '_>, ways: Ways, item: ir::Block) {
-        let Ways { count, alone, done, partly } = ways;
+        let Ways { count, alone, done, some, stuck } = ways;
         let few = s.b.create_block();
         let next_items = s.b.append_block_param(few, I32);
         s.b.switch_to_block(alone);
         s.b.ins().jump(few, &[count.into()]);
-        let made = s.b.append_block_param(partly, I32);
-        s.b.switch_to_block(partly);
-        let is_all = s.b.ins().icmp(IntCC::Equal, made, count);
-        let rest = s.b.create_block();
-        s.b.ins().brif(is_all, done, &[], rest, &[]);
-        s.b.switch_to_block(rest);
-        let at = s.b.use_var(self.number);
-        let next = s.b.ins().iadd(at, made);
-        s.b.def_var(self.number, next);
+        let made = s.b.append_block_param(stuck, I32);
+        s.b.switch_to_block(stuck);
+        self.go_on(s, made);
         let next_gang = s.word(gang::ITEMS);
         s.b.ins().jump(few, &[next_gang.into()]);
         s.b.switch_to_block(few);
@@ -171,8 +167,15 @@ impl Runs {
         self.put_place(s, at);
         s.b.ins().jump(item, &[]);
         s.b.switch_to_block(done);
+        s.b.ins().jump(some, &[count.into()]);
+        let made = s.b.append_block_param(some, I32);
+        s.b.switch_to_block(some);
+        self.go_on(s, made);
+    }
+
+    fn go_on(self, s: &mut Scalar<'_, '_, '_>, items: Value) {
         let at = s.b.use_var(self.number);
-        let next = s.b.ins().iadd(at, count);
+        let next = s.b.ins().iadd(at, items);
         s.b.def_var(self.number, next);
     }
 }

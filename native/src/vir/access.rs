@@ -4,7 +4,7 @@
 use halfbyte_isa::halu::domain;
 
 use super::lower::Lower;
-use super::{Binary, Half, Input, Node, Row, RowCheck, Shift, Value, Width, Word};
+use super::{Binary, Half, HoistedRow, Input, Node, Row, RowCheck, Shift, Value, Width, Word};
 use crate::jit::{Access, Action, Id, Location, Op, Scale, Shape};
 
 /// Where the items of a gang access memory.
@@ -118,6 +118,7 @@ impl Lower<'_> {
                     self.gather_narrow(addresses, narrow, signed, None)
                 });
             }
+            domain::Width::B128 => words = self.b.load_quads(row, stride),
             domain::Width::B32 if stride == 4 => words[0] = Some(self.b.push(Node::LoadRow(row, 0))),
             _ => {
                 for (part, word) in (0..i32::from(width.registers())).zip(&mut words) {
@@ -215,10 +216,15 @@ impl Lower<'_> {
         if let Some(guard) = access.guard
             && !self.assumed.contains(&guard)
         {
-            let guard_value = self.value(guard)?;
-            let others = self.b.not(guard_value);
-            self.b.push(Node::UnlessBits(others));
             self.assumed.push(guard);
+            if self.is_fixed(guard) {
+                self.require(guard)?;
+            } else {
+                let holds = self.value(guard)?;
+                let others = self.b.not(holds);
+                self.b.push(Node::UnlessBits(others));
+            }
+            self.learn(guard, true);
         }
         Some(())
     }
@@ -234,30 +240,37 @@ impl Lower<'_> {
         let Location::Global { offset: id, base, imm, scale } = place else { return None };
         self.assume(access)?;
         let param = self.param_of(access)?;
-        let base = match self.param_at(base) {
-            Some(at) if at == param => None,
-            _ => {
-                let [low, high] = base;
-                Some([self.value(low)?, self.value(high)?])
-            }
-        };
+        let base = if self.param_at(base) == Some(param) { None } else { Some(base) };
         let buffer = self.buffer(param);
-        let row = self.row();
         let Scale { by, signed } = scale;
-        let displacement = imm;
-        let is_hoisted = self.facts.hoists && base.is_none() && self.is_of_place(id);
-        let check = |offset| RowCheck { buffer, base, offset, scale: by, signed, displacement, stride, bytes, align };
-        if is_hoisted {
+        let check = RowCheck { buffer, scale: by, signed, displacement: imm, stride, bytes, align };
+        if self.facts.hoists && self.is_of_place(id) && base.into_iter().flatten().all(|word| self.is_fixed(word)) {
             let step = self.dataflow().shape(id).stride().cast_signed();
-            self.in_setup(id, |b, offset| {
-                b.push(Node::HoistRow(row, check(offset), step));
-            })?;
-            self.function.hoisted.push((row, stride));
-            return Some(row);
+            let offset = self.of_first(id)?;
+            let base = match base {
+                Some([low, high]) => Some([self.of_first(low)?, self.of_first(high)?]),
+                None => None,
+            };
+            return Some(self.hoisted(HoistedRow { row: Row(self.function.rows), offset, step, base, check }));
         }
         let offset = self.value(id)?;
-        self.b.push(Node::CheckRow(row, check(offset)));
+        let base = match base {
+            Some([low, high]) => Some([self.value(low)?, self.value(high)?]),
+            None => None,
+        };
+        let row = self.row();
+        self.b.push(Node::CheckRow { row, offset, base, check });
         Some(row)
+    }
+
+    /// Returns a row that is checked once for all items.
+    fn hoisted(&mut self, of: HoistedRow) -> Row {
+        let is_same = |other: &&HoistedRow| HoistedRow { row: of.row, ..**other } == of;
+        if let Some(same) = self.function.hoisted.iter().find(is_same) {
+            return same.row;
+        }
+        self.function.hoisted.push(of);
+        self.row()
     }
 
     /// Returns where the items make an access that none of them may fail, and which items make it.
@@ -374,6 +387,11 @@ impl Lower<'_> {
                     }
                 }
             },
+            Places::Row(row, stride) if bytes == 16 => {
+                for (item, of) in (0..).zip(self.b.quads(four)) {
+                    self.b.push(Node::StoreQuads { row, stride, item, of });
+                }
+            }
             Places::Row(row, stride) => drop(self.b.push(Node::StoreStrided { row, stride, bytes, words: four })),
             Places::Each(addresses) => drop(self.b.push(Node::StoreEach { addresses, bytes, words: four, active })),
         }

@@ -16,35 +16,28 @@ pub mod predicate {
 #[derive(Default)]
 pub struct Builder {
     pub nodes: Vec<Node>,
-    /// Values of constants, words and cells, each of which is one node.
-    leaves: FxHashMap<Leaf, Value>,
-}
-
-#[derive(PartialEq, Eq, Hash)]
-enum Leaf {
-    Constant([u32; ITEMS as usize]),
-    Cell(Cell),
-    Word(Word),
-    Number(Word),
+    /// Values of nodes that depend on their operands only.
+    values: FxHashMap<Node, Value>,
 }
 
 impl Builder {
-    /// Creates a builder that appends to nodes.
-    pub fn of(nodes: Vec<Node>) -> Builder {
-        Builder { nodes, ..Builder::default() }
-    }
-
+    /// Appends a node. Returns the value of an equal one if there is one that depends on its operands only.
     pub fn push(&mut self, node: Node) -> Value {
+        if node.is_pure() {
+            return self.once(node);
+        }
         self.nodes.push(node);
         Value(self.nodes.len() as u32 - 1)
     }
 
-    fn leaf(&mut self, leaf: Leaf, node: Node) -> Value {
-        if let Some(&value) = self.leaves.get(&leaf) {
+    /// Appends a node unless there is an equal one.
+    pub fn once(&mut self, node: Node) -> Value {
+        if let Some(&value) = self.values.get(&node) {
             return value;
         }
-        let value = self.push(node);
-        self.leaves.insert(leaf, value);
+        let value = Value(self.nodes.len() as u32);
+        self.nodes.push(node.clone());
+        self.values.insert(node, value);
         value
     }
 
@@ -55,7 +48,7 @@ impl Builder {
 
     /// Returns a word for each item.
     pub fn constants(&mut self, words: [u32; ITEMS as usize]) -> Value {
-        self.leaf(Leaf::Constant(words), Node::Constant(words))
+        self.push(Node::Constant(words))
     }
 
     /// Returns the product of each item's number in the gang and `stride`.
@@ -64,20 +57,20 @@ impl Builder {
     }
 
     pub fn cell(&mut self, cell: Cell) -> Value {
-        self.leaf(Leaf::Cell(cell), Node::Cell(cell))
+        self.once(Node::Cell(cell))
     }
 
     /// Makes a value the contents of a cell.
     pub fn let_cell(&mut self, cell: Cell, value: Value) {
-        self.leaves.insert(Leaf::Cell(cell), value);
+        self.values.insert(Node::Cell(cell), value);
     }
 
     pub fn word(&mut self, word: Word) -> Value {
-        self.leaf(Leaf::Word(word), Node::Word(word))
+        self.push(Node::Word(word))
     }
 
     pub fn number(&mut self, word: Word) -> Value {
-        self.leaf(Leaf::Number(word), Node::Number(word))
+        self.push(Node::Number(word))
     }
 
     /// Returns the word of a constant that is the same for all items.
@@ -132,7 +125,12 @@ impl Builder {
     }
 
     pub fn select(&mut self, mask: Value, yes: Value, no: Value) -> Value {
-        if yes == no { yes } else { self.push(Node::Select([mask, yes, no])) }
+        match self.known(mask) {
+            Some(u32::MAX) => yes,
+            Some(0) => no,
+            _ if yes == no => yes,
+            _ => self.push(Node::Select([mask, yes, no])),
+        }
     }
 
     /// Returns all ones where the first unsigned element is less than the second.

@@ -3,15 +3,19 @@
 //! While all items are at one block they run it together. Once a branch divides them, each block runs
 //! for the items that wait for it, under a mask, in the order of the blocks.
 
+use std::collections::BTreeMap;
+
+use super::fixed::Contents;
 use super::lower::{Facts, Lower};
 use super::{Binary, Block, Builder, Cell, End, Function, Node, Target, Value};
-use crate::jit::{self, BlockId, Next, Shape, Unit};
+use crate::jit::{self, BlockId, CellNumber, Next, Shape, Unit};
 
 /// Returns the function of a kernel; `None` if something has no form in vectors.
 pub fn function(facts: &Facts<'_>) -> Option<Function> {
     let first = facts.gang.together.first()?.as_ref()?;
     let lower = Lower::new(facts, first);
-    let mut gang = Emitter { lower, together: Vec::new(), apart: Vec::new(), before: None };
+    let exits = facts.blocks.iter().map(|_| None).collect();
+    let mut gang = Emitter { lower, together: Vec::new(), apart: Vec::new(), before: None, exits };
     let entry = gang.reserve();
     gang.together = facts.blocks.iter().map(|_| gang.reserve()).collect();
     gang.apart = facts.blocks.iter().map(|_| gang.reserve()).collect();
@@ -26,7 +30,25 @@ pub fn function(facts: &Facts<'_>) -> Option<Function> {
             gang.run_apart(id, block, unit)?;
         }
     }
-    Some(gang.lower.function)
+    let Lower { mut function, setup, .. } = gang.lower;
+    function.setup = setup.nodes;
+    function.prune();
+    Some(function)
+}
+
+/// Returns, by block, `true` if control reaches it from a block without passing another one.
+fn reached(facts: &Facts<'_>, from: BlockId, without: Option<BlockId>) -> Vec<bool> {
+    let mut is_reached = vec![false; facts.blocks.len()];
+    let mut open = vec![from];
+    while let Some(block) = open.pop() {
+        let Some(place) = is_reached.get_mut(block.index()).filter(|place| !**place) else { continue };
+        if Some(block) == without {
+            continue;
+        }
+        *place = true;
+        open.extend(facts.blocks.get(block.index()).into_iter().flat_map(jit::Block::successors));
+    }
+    is_reached
 }
 
 struct Emitter<'a> {
@@ -36,6 +58,8 @@ struct Emitter<'a> {
     apart: Vec<u32>,
     /// The block whose nodes are those before the first block of the kernel, and the contents of cells.
     before: Option<(u32, Vec<(Cell, Value)>)>,
+    /// By block of the kernel, what cells hold after it, once all items have run it.
+    exits: Vec<Option<BTreeMap<CellNumber, Contents>>>,
 }
 
 impl<'a> Emitter<'a> {
@@ -142,10 +166,44 @@ impl<'a> Emitter<'a> {
         Some(())
     }
 
+    /// Returns what cells hold before a block. Blocks before it are lowered, but those of a loop that it begins.
+    fn before_block(&self, id: BlockId) -> BTreeMap<CellNumber, Contents> {
+        let facts = self.lower.facts;
+        let is_run = |from: &usize| matches!(facts.gang.together.get(*from), Some(Some(_)));
+        let leads_here =
+            |from: &usize| facts.blocks.get(*from).is_some_and(|block| block.successors().any(|to| to == id));
+        let mut cells: Option<BTreeMap<CellNumber, Contents>> = None;
+        let mut begins_loop = false;
+        for from in (0..facts.blocks.len()).filter(is_run).filter(leads_here) {
+            match (self.exits.get(from), &mut cells) {
+                _ if from >= id.index() => begins_loop = true,
+                (Some(Some(exit)), None) => cells = Some(exit.clone()),
+                (Some(Some(exit)), Some(cells)) => cells.retain(|cell, contents| exit.get(cell) == Some(contents)),
+                _ => return BTreeMap::new(),
+            }
+        }
+        let mut cells = cells.unwrap_or_default();
+        if begins_loop {
+            // A block behind it that is reached without it may leave anything in cells.
+            let is_reached = reached(facts, BlockId(0), Some(id));
+            if (id.index()..facts.blocks.len()).filter(leads_here).any(|from| is_reached.get(from) == Some(&true)) {
+                return BTreeMap::new();
+            }
+            let units = facts.gang.together.iter().zip(reached(facts, id, None));
+            for unit in units.filter_map(|(unit, is_reached)| unit.as_ref().filter(|_| is_reached)) {
+                unit.finals.iter().for_each(|(cell, _)| {
+                    cells.remove(cell);
+                });
+            }
+        }
+        cells
+    }
+
     fn run_together(&mut self, id: BlockId, block: &jit::Block, unit: &'a Unit) -> Option<()> {
         let &(mut label) = self.together.get(id.index())?;
         let start = std::mem::take(&mut self.lower.b);
-        self.lower.enter(id.index(), unit, None);
+        let cells = self.before_block(id);
+        self.lower.enter(id.index(), unit, None, cells);
         if let Some((entry, cells)) = self.before.take() {
             label = entry;
             self.lower.b = start;
@@ -160,6 +218,9 @@ impl<'a> Emitter<'a> {
             None => None,
         };
         self.finish(block, unit)?;
+        if self.lower.facts.hoists {
+            *self.exits.get_mut(id.index())? = Some(self.lower.exit(block)?);
+        }
         let (taken, fall) = match block.next {
             Next::To(target) => {
                 let target = self.to(target);
@@ -183,7 +244,8 @@ impl<'a> Emitter<'a> {
             return Some(());
         };
         let none = self.to(fall);
-        let is_varying = unit.condition.is_some_and(|id| unit.dataflow.shape(id) != Shape::Uniform);
+        let is_varying =
+            unit.condition.is_some_and(|id| unit.dataflow.shape(id) != Shape::Uniform && !self.lower.is_fixed(id));
         let some = if is_varying {
             let kept = self.condition();
             self.lower.b.push(Node::SetCell(kept, condition));
@@ -247,7 +309,7 @@ impl<'a> Emitter<'a> {
         let mask = self.lower.b.cell(waiting);
         let some = Target::Block(body);
         self.set(label, End::Branch { condition: mask, all: some, none: next, some });
-        self.lower.enter(id.index(), unit, Some(waiting));
+        self.lower.enter(id.index(), unit, Some(waiting), BTreeMap::new());
         let mask = self.lower.b.cell(waiting);
         if !self.lower.accesses()? || unit.dead {
             self.set(body, End::Jump(Target::GiveUp));

@@ -177,22 +177,49 @@ impl Builder {
             }
             4 => {
                 let [r0, r1, r2, r3] = [0, 1, 2, 3].map(load);
-                // Items k and k + 4, for k from 0 to 3.
                 let mut pair = |half, a, b| self.push(Node::Pair(half, [a, b]));
-                let (p0, p1) = (pair(Half::Low, r0, r2), pair(Half::High, r0, r2));
-                let (p2, p3) = (pair(Half::Low, r1, r3), pair(Half::High, r1, r3));
-                let mut unpack = |half, width, a, b| self.push(Node::Unpack(half, width, [a, b]));
-                let (low0, low1) = (unpack(Half::Low, Width::B32, p0, p1), unpack(Half::Low, Width::B32, p2, p3));
-                let (high0, high1) = (unpack(Half::High, Width::B32, p0, p1), unpack(Half::High, Width::B32, p2, p3));
-                Some([
-                    Some(unpack(Half::Low, Width::B64, low0, low1)),
-                    Some(unpack(Half::High, Width::B64, low0, low1)),
-                    Some(unpack(Half::Low, Width::B64, high0, high1)),
-                    Some(unpack(Half::High, Width::B64, high0, high1)),
-                ])
+                let pairs = [
+                    pair(Half::Low, r0, r2),
+                    pair(Half::High, r0, r2),
+                    pair(Half::Low, r1, r3),
+                    pair(Half::High, r1, r3),
+                ];
+                Some(self.of_quads(pairs))
             }
             _ => None,
         }
+    }
+
+    /// Loads structures of four words that are a number of bytes apart.
+    pub(super) fn load_quads(&mut self, row: Row, stride: i32) -> [Option<Value>; 4] {
+        let quads = [0, 1, 2, 3].map(|item| self.push(Node::LoadQuads { row, stride, item }));
+        self.of_quads(quads)
+    }
+
+    /// Returns the words of structures, of which each vector has those of items `k` and `k + 4`.
+    fn of_quads(&mut self, [p0, p1, p2, p3]: [Value; 4]) -> [Option<Value>; 4] {
+        let mut unpack = |half, width, a, b| self.push(Node::Unpack(half, width, [a, b]));
+        let (low0, low1) = (unpack(Half::Low, Width::B32, p0, p1), unpack(Half::Low, Width::B32, p2, p3));
+        let (high0, high1) = (unpack(Half::High, Width::B32, p0, p1), unpack(Half::High, Width::B32, p2, p3));
+        [
+            Some(unpack(Half::Low, Width::B64, low0, low1)),
+            Some(unpack(Half::High, Width::B64, low0, low1)),
+            Some(unpack(Half::Low, Width::B64, high0, high1)),
+            Some(unpack(Half::High, Width::B64, high0, high1)),
+        ]
+    }
+
+    /// Returns the vectors with the structures of items `k` and `k + 4`, for `k` from 0 to 3.
+    pub(super) fn quads(&mut self, [a, b, c, d]: [Value; 4]) -> [Value; 4] {
+        let mut unpack = |half, width, a, b| self.push(Node::Unpack(half, width, [a, b]));
+        let (ab0, ab1) = (unpack(Half::Low, Width::B32, a, b), unpack(Half::High, Width::B32, a, b));
+        let (cd0, cd1) = (unpack(Half::Low, Width::B32, c, d), unpack(Half::High, Width::B32, c, d));
+        [
+            unpack(Half::Low, Width::B64, ab0, cd0),
+            unpack(Half::High, Width::B64, ab0, cd0),
+            unpack(Half::Low, Width::B64, ab1, cd1),
+            unpack(Half::High, Width::B64, ab1, cd1),
+        ]
     }
 
     /// Returns the rows of structures of one, two or four words.
@@ -201,12 +228,7 @@ impl Builder {
             [a] => Some(vec![a]),
             [a, b] => Some(Half::BOTH.map(|half| self.push(Node::Interleave(half, [a, b]))).to_vec()),
             [a, b, c, d] => {
-                let mut unpack = |half, width, a, b| self.push(Node::Unpack(half, width, [a, b]));
-                let (ab0, ab1) = (unpack(Half::Low, Width::B32, a, b), unpack(Half::High, Width::B32, a, b));
-                let (cd0, cd1) = (unpack(Half::Low, Width::B32, c, d), unpack(Half::High, Width::B32, c, d));
-                // Items k and k + 4, for k from 0 to 3.
-                let (p0, p1) = (unpack(Half::Low, Width::B64, ab0, cd0), unpack(Half::High, Width::B64, ab0, cd0));
-                let (p2, p3) = (unpack(Half::Low, Width::B64, ab1, cd1), unpack(Half::High, Width::B64, ab1, cd1));
+                let [p0, p1, p2, p3] = self.quads([a, b, c, d]);
                 let mut pair = |half, a, b| self.push(Node::Pair(half, [a, b]));
                 Some(vec![
                     pair(Half::Low, p0, p1),

@@ -52,6 +52,7 @@ impl Lower<'_> {
     /// Returns packed halves whose NaNs have any payload.
     pub(super) fn any_half(&mut self, id: Id) -> Option<Value> {
         match self.dataflow().op(id) {
+            _ if !self.is_setup && self.is_fixed(id) => self.value(id),
             Op::Half(op) if op.mode.clamp == Clamp::None && !op.mode.ftz => self.rounded_half(id, &op),
             _ => self.value(id),
         }
@@ -59,11 +60,11 @@ impl Lower<'_> {
 
     /// Returns the rounded results of an operation before they are clamped and flushed. NaNs have any payload.
     pub(super) fn rounded_half(&mut self, id: Id, op: &HalfOp) -> Option<Value> {
-        if let Some(&Some(value)) = self.halves.get(id.index()) {
+        if let Some(&Some(value)) = self.lowered.halves.get(id.index()) {
             return Some(value);
         }
         let value = self.rounded(id, op)?;
-        *self.halves.get_mut(id.index())? = Some(value);
+        *self.lowered.halves.get_mut(id.index())? = Some(value);
         Some(value)
     }
 
@@ -81,7 +82,7 @@ impl Lower<'_> {
             && !op.mode.ftz
         {
             self.any_half(id)?;
-            if let Some(&Some(floats)) = self.half_floats.get(id.index()) {
+            if let Some(&Some(floats)) = self.lowered.half_floats.get(id.index()) {
                 return Some(floats);
             }
         }
@@ -129,7 +130,7 @@ impl Lower<'_> {
         // The low bits of a NaN are 0, so that rounding leaves it a NaN.
         let (low, high) = (self.round_bf16(rounding, low)?, self.round_bf16(rounding, high)?);
         let rounded = [low, high].map(|word| self.b.and_constant(word, 0xFFFF_0000));
-        *self.half_floats.get_mut(id.index())? = Some(rounded);
+        *self.lowered.half_floats.get_mut(id.index())? = Some(rounded);
         let [low, high] = rounded;
         let low = self.b.shift_words(Shift::Right, low, 16);
         Some(self.b.or(low, high))

@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use rustc_hash::FxHashMap;
+
+use super::fixed::{Basis, Contents};
 use super::group::Group;
 use super::{Binary, Builder, Cell, Function, Input, Node, Row, Shift, Value, Width, Word};
 use crate::jit::{Access, Block, CellNumber, Cells, Dataflow, Gang, Id, Op, Shape, Unit};
@@ -24,7 +27,8 @@ pub struct Facts<'a> {
     pub budget: u64,
     /// `true` if the machine has AVX512-FP16.
     pub has_fp16: bool,
-    /// `true` if accesses at the place of an item are checked once for all items, before the first gang.
+    /// `true` if what depends on the place of an item only is computed and checked once for all items, before the first
+    /// gang.
     pub hoists: bool,
 }
 
@@ -38,19 +42,41 @@ pub(super) struct Lower<'a> {
     /// The cell with the items that run the block; all run it if there is none.
     pub mask: Option<Cell>,
     pub b: Builder,
-    values: Vec<Option<Value>>,
-    /// Floats whose NaNs have any payload.
-    floats: Vec<Option<Value>>,
-    /// Packed halves whose NaNs have any payload, and the floats of bfloat16 numbers.
-    pub halves: Vec<Option<Value>>,
-    pub half_floats: Vec<Option<[Value; 2]>>,
+    pub lowered: Lowered,
+    /// Nodes that run once, before the first gang, and what they compute of the block.
+    pub setup: Builder,
+    pub lowered_in_setup: Lowered,
+    /// Words of the table that the setup sets, by their values.
+    pub firsts: FxHashMap<Value, Word>,
+    /// What cells hold before the block.
+    pub entry: BTreeMap<CellNumber, Contents>,
+    /// By value of the block, what it depends on.
+    pub bases: Vec<Basis>,
     pub loaded: Vec<[Option<Value>; 4]>,
     /// Guards that hold for all items of the gang.
     pub assumed: Vec<Id>,
     /// Groups of accesses of the block.
     pub groups: Vec<Group>,
-    /// `true` while nodes are lowered that run once, before the first gang.
-    is_setup: bool,
+    /// `true` while `b` is the setup.
+    pub is_setup: bool,
+}
+
+/// Values of a block that are lowered, by their numbers in the dataflow.
+#[derive(Default)]
+pub(super) struct Lowered {
+    pub words: Vec<Option<Value>>,
+    /// Floats whose NaNs have any payload.
+    floats: Vec<Option<Value>>,
+    /// Packed halves whose NaNs have any payload, and the floats of bfloat16 numbers.
+    pub halves: Vec<Option<Value>>,
+    pub half_floats: Vec<Option<[Value; 2]>>,
+}
+
+impl Lowered {
+    fn of(count: usize) -> Lowered {
+        let none = vec![None; count];
+        Lowered { words: none.clone(), floats: none.clone(), halves: none, half_floats: vec![None; count] }
+    }
 }
 
 impl<'a> Lower<'a> {
@@ -73,10 +99,12 @@ impl<'a> Lower<'a> {
             unit,
             mask: None,
             b: Builder::default(),
-            values: Vec::new(),
-            floats: Vec::new(),
-            halves: Vec::new(),
-            half_floats: Vec::new(),
+            lowered: Lowered::default(),
+            setup: Builder::default(),
+            lowered_in_setup: Lowered::default(),
+            firsts: FxHashMap::default(),
+            entry: BTreeMap::new(),
+            bases: Vec::new(),
             loaded: Vec::new(),
             assumed: Vec::new(),
             groups: Vec::new(),
@@ -84,17 +112,17 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Begins a block of the kernel.
-    pub fn enter(&mut self, block: usize, unit: &'a Unit, mask: Option<Cell>) {
+    /// Begins a block of the kernel, with what cells hold before it.
+    pub fn enter(&mut self, block: usize, unit: &'a Unit, mask: Option<Cell>, entry: BTreeMap<CellNumber, Contents>) {
+        self.entry = entry;
         self.block = block;
         self.unit = unit;
         self.mask = mask;
         self.b = Builder::default();
         self.assumed.clear();
-        self.values = vec![None; unit.dataflow.nodes.len()];
-        self.floats = self.values.clone();
-        self.halves = self.values.clone();
-        self.half_floats = vec![None; unit.dataflow.nodes.len()];
+        self.lowered = Lowered::of(unit.dataflow.nodes.len());
+        self.lowered_in_setup = Lowered::of(unit.dataflow.nodes.len());
+        self.bases = self.bases();
         self.loaded = vec![[None; 4]; unit.dataflow.accesses.len()];
     }
 
@@ -124,23 +152,29 @@ impl<'a> Lower<'a> {
 
     /// Returns the words of all items.
     pub fn value(&mut self, id: Id) -> Option<Value> {
-        if let Some(&Some(value)) = self.values.get(id.index()) {
+        if let Some(&Some(value)) = self.lowered.words.get(id.index()) {
             return Some(value);
         }
-        let value = self.compute(id)?;
-        *self.values.get_mut(id.index())? = Some(value);
+        let value = match self.fixed(id)? {
+            Some(value) => value,
+            None => self.compute(id)?,
+        };
+        *self.lowered.words.get_mut(id.index())? = Some(value);
         Some(value)
     }
 
     /// Returns the words of all items, of which NaNs have any payload.
     pub fn float(&mut self, id: Id) -> Option<Value> {
         let known = |values: &[Option<Value>]| values.get(id.index()).copied().flatten();
-        if let Some(value) = known(&self.floats).or_else(|| known(&self.values)) {
+        if let Some(value) = known(&self.lowered.floats).or_else(|| known(&self.lowered.words)) {
             return Some(value);
+        }
+        if !self.is_setup && self.is_fixed(id) {
+            return self.value(id);
         }
         match self.any_nan(id)? {
             Some(value) => {
-                *self.floats.get_mut(id.index())? = Some(value);
+                *self.lowered.floats.get_mut(id.index())? = Some(value);
                 Some(value)
             }
             None => self.value(id),
@@ -168,10 +202,13 @@ impl<'a> Lower<'a> {
             Op::Truth(truth) => self.b.constant(u32::from(truth).wrapping_neg()),
             Op::Input(cell) => {
                 // What items at the block have is not what the others have.
-                let known = self.facts.known.get(self.block).filter(|_| self.mask.is_none());
+                let known = self.facts.known.get(self.block).filter(|_| self.mask.is_none() || self.is_setup);
                 match known.and_then(|known| known.get(&cell)) {
                     Some(&offset) => self.bank(offset, domain::Width::B32, false),
-                    None if self.is_setup => self.at_start(cell)?,
+                    None if self.is_setup => match self.entry.get(&cell) {
+                        Some(contents) => contents.value,
+                        None => self.at_start(cell)?,
+                    },
                     None => {
                         let cell = self.cell(cell);
                         self.b.cell(cell)
@@ -185,7 +222,12 @@ impl<'a> Lower<'a> {
             },
             Op::Loaded(number, k) => (*self.loaded.get(number as usize)?.get(usize::from(k))?)?,
             Op::Access(_) => return None,
-            op => self.operation(id, op)?,
+            op => {
+                if self.is_setup {
+                    self.limit(id)?;
+                }
+                self.operation(id, op)?
+            }
         })
     }
 
@@ -202,38 +244,6 @@ impl<'a> Lower<'a> {
             }
             _ => None,
         }
-    }
-
-    /// Returns `true` if a value depends on nothing but the item's place and the arguments.
-    pub fn is_of_place(&self, id: Id) -> bool {
-        let dataflow = self.dataflow();
-        match dataflow.op(id) {
-            Op::Const(_) | Op::Truth(_) | Op::Bank { .. } => true,
-            Op::Input(cell) => {
-                self.facts.gang.start.iter().any(|(other, _)| *other == cell)
-                    || self.facts.known.get(self.block).is_some_and(|known| known.contains_key(&cell))
-            }
-            Op::Mask | Op::Loaded(..) | Op::Access(_) => false,
-            _ => dataflow.args(id).into_iter().all(|arg| self.is_of_place(arg)),
-        }
-    }
-
-    /// Lowers a value that depends on the item's place only, as the first gang has it, to nodes that run once.
-    pub fn in_setup(&mut self, id: Id, last: impl FnOnce(&mut Builder, Value)) -> Option<()> {
-        let setup = Builder::of(std::mem::take(&mut self.function.setup));
-        let of_block = std::mem::replace(&mut self.b, setup);
-        let none = vec![None; self.values.len()];
-        let values = std::mem::replace(&mut self.values, none.clone());
-        let floats = std::mem::replace(&mut self.floats, none);
-        self.is_setup = true;
-        let value = self.value(id);
-        if let Some(value) = value {
-            last(&mut self.b, value);
-        }
-        self.is_setup = false;
-        (self.values, self.floats) = (values, floats);
-        self.function.setup = std::mem::replace(&mut self.b, of_block).nodes;
-        value.map(|_| ())
     }
 
     /// Returns a 64-bit address, as 64-bit numbers of four items each, from its low and high words.

@@ -10,12 +10,14 @@
 
 mod access;
 mod builder;
+mod fixed;
 mod float;
 mod gang;
 mod group;
 mod half;
 mod lower;
 mod operation;
+mod prune;
 #[cfg(all(test, target_arch = "x86_64"))]
 pub(crate) mod tests;
 mod video;
@@ -126,15 +128,11 @@ pub struct Word(pub u32);
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Row(pub u32);
 
-/// Address of the first element of a row, and what is checked of the row.
-#[derive(Clone, Copy, PartialEq, Debug)]
+/// How a row follows from the offsets of the items, and what is checked of it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct RowCheck {
     /// Start of the buffer, and its bytes.
     pub buffer: [Word; 2],
-    /// Address from which offsets count if it is not the start of the buffer: its low and its high words.
-    pub base: Option<[Value; 2]>,
-    /// Offsets of the items as words, of which the first and the last count.
-    pub offset: Value,
     /// Bytes that an offset counts, less than 2^31.
     pub scale: u32,
     /// `true` if offsets are signed.
@@ -149,8 +147,33 @@ pub struct RowCheck {
     pub align: u8,
 }
 
+/// Row that is checked once for all items of the function.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct HoistedRow {
+    pub row: Row,
+    /// Offset of the first item. It grows by `step` from item to item.
+    pub offset: Word,
+    pub step: i32,
+    /// Address from which offsets count if it is not the start of the buffer: its low and its high words.
+    pub base: Option<[Word; 2]>,
+    pub check: RowCheck,
+}
+
+/// Number that grows from item to item, and a bound. A comparison of both has one result for the items that are left.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Limit {
+    /// Number of the first item, which each item has in its word.
+    pub from: Value,
+    /// How much the number grows from item to item, a power of two.
+    pub step: u32,
+    pub bound: Value,
+    /// `true` if the items with the bound are left, too.
+    pub is_inclusive: bool,
+    pub signed: bool,
+}
+
 /// Node of a block: an operation that computes a value, or an effect.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Node {
     /// A constant word for each item.
     Constant([u32; ITEMS as usize]),
@@ -250,6 +273,12 @@ pub enum Node {
         displacement: i32,
         stride: i32,
     },
+    /// Four words at each of the places of two items, `item` and `item + 4`, in the low and the high half.
+    LoadQuads {
+        row: Row,
+        stride: i32,
+        item: u8,
+    },
     /// Words at 64-bit addresses, of the items whose lane of the last operand is all ones; 0 for the others.
     Gather {
         addresses: [Value; 2],
@@ -261,10 +290,21 @@ pub enum Node {
     /// Writes a cell.
     SetCell(Cell, Value),
     /// Checks a row, and keeps its address. The gang is given up if an access would fail.
-    CheckRow(Row, RowCheck),
-    /// Checks a row for all items of the function, whose offsets grow by a number from item to item, and keeps the
-    /// address of the first item. The function is not begun if an access would fail.
-    HoistRow(Row, RowCheck, i32),
+    CheckRow {
+        row: Row,
+        /// Offsets of the items as words, of which the first and the last count.
+        offset: Value,
+        /// Address from which offsets count if it is not the start of the buffer: its low and its high words.
+        base: Option<[Value; 2]>,
+        check: RowCheck,
+    },
+    /// Sets a word of the table to that of the first item. It is in [`Function::setup`] only.
+    SetWord(Word, Value),
+    /// Limits the items to those before one that reaches a bound, and before one whose number wraps. It is in
+    /// [`Function::setup`] only.
+    Limit(Limit),
+    /// Counts all items as done if the word of the first one is 0. It is in [`Function::setup`] only.
+    SkipUnless(Value),
     /// Gives the gang up if the sign bit of a 64-bit element is set.
     UnlessSigns(Value),
     /// Gives the gang up if a bit is set.
@@ -275,7 +315,14 @@ pub enum Node {
     StoreRow(Row, i32, Value),
     /// Stores the low bytes or 16-bit elements of words side by side.
     StoreNarrow(Row, Width, Value),
-    /// Stores elements of one to four words, or the low bytes of a word, that are a number of bytes apart.
+    /// Stores the four words of each half at the places of two items, `item` and `item + 4`.
+    StoreQuads {
+        row: Row,
+        stride: i32,
+        item: u8,
+        of: Value,
+    },
+    /// Stores elements of one to three words, or the low bytes of a word, that are a number of bytes apart.
     StoreStrided {
         row: Row,
         stride: i32,
@@ -333,6 +380,8 @@ pub enum Input {
     Bytes(usize),
     /// A cell of the kernel, as the first item has it.
     Cell(crate::jit::CellNumber),
+    /// None: the function sets the word before its first gang.
+    Own,
 }
 
 /// Function that runs gangs of items, one after another.
@@ -347,8 +396,8 @@ pub struct Function {
     pub cells: u32,
     /// Number of rows.
     pub rows: u32,
-    /// The rows that are checked once, and the bytes from the element of an item to that of the next.
-    pub hoisted: Vec<(Row, i32)>,
+    /// Rows that are checked after the setup. The function is not begun if an access would fail.
+    pub hoisted: Vec<HoistedRow>,
     /// Backward branches that an item may take; `None` if there are none.
     pub budget: Option<u64>,
 }
@@ -389,6 +438,7 @@ impl Node {
             | Node::LoadNarrow { .. }
             | Node::LoadSame { .. }
             | Node::LoadStrided { .. }
+            | Node::LoadQuads { .. }
             | Node::Address(_)
             | Node::Count => {}
             Node::Shift(_, _, a, _)
@@ -401,9 +451,12 @@ impl Node {
             | Node::WidenFloats(_, a)
             | Node::Extend { of: a, .. }
             | Node::SetCell(_, a)
+            | Node::SetWord(_, a)
+            | Node::SkipUnless(a)
             | Node::UnlessSigns(a)
             | Node::UnlessBits(a)
             | Node::StoreRow(_, _, a)
+            | Node::StoreQuads { of: a, .. }
             | Node::StoreNarrow(_, _, a) => f(a),
             Node::Binary(_, _, args)
             | Node::ShiftBy(_, args)
@@ -424,9 +477,8 @@ impl Node {
             | Node::MulAddBytes(args) => args.into_iter().for_each(f),
             Node::Select(args) | Node::Fma(args) | Node::HalfFma(args) => args.into_iter().for_each(f),
             Node::Gather { addresses, active, .. } => addresses.into_iter().chain(active).for_each(f),
-            Node::CheckRow(_, RowCheck { base, offset, .. }) | Node::HoistRow(_, RowCheck { base, offset, .. }, _) => {
-                base.into_iter().flatten().chain([offset]).for_each(f);
-            }
+            Node::CheckRow { offset, base, .. } => base.into_iter().flatten().chain([offset]).for_each(f),
+            Node::Limit(Limit { from, bound, .. }) => [from, bound].into_iter().for_each(f),
             Node::StoreStrided { bytes, words, .. } => {
                 words.into_iter().take(usize::from(bytes).div_ceil(4)).for_each(f);
             }
@@ -437,14 +489,33 @@ impl Node {
         }
     }
 
+    /// Returns `true` if the node depends on its operands only, and has no effect.
+    pub fn is_pure(&self) -> bool {
+        self.has_value()
+            && !matches!(
+                self,
+                Node::Cell(_)
+                    | Node::LoadRow(..)
+                    | Node::LoadNarrow { .. }
+                    | Node::LoadSame { .. }
+                    | Node::LoadStrided { .. }
+                    | Node::LoadQuads { .. }
+                    | Node::Gather { .. }
+                    | Node::Address(_)
+            )
+    }
+
     /// Returns `true` if the node computes a value.
     pub fn has_value(&self) -> bool {
         !matches!(
             self,
             Node::SetCell(..)
-                | Node::CheckRow(..)
-                | Node::HoistRow(..)
+                | Node::SetWord(..)
+                | Node::Limit(_)
+                | Node::SkipUnless(_)
+                | Node::CheckRow { .. }
                 | Node::StoreStrided { .. }
+                | Node::StoreQuads { .. }
                 | Node::UnlessSigns(_)
                 | Node::UnlessBits(_)
                 | Node::Count

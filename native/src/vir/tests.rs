@@ -59,7 +59,7 @@ fn function<const N: usize>(
         hoists: true,
     };
     let mut lower = Lower::new(&facts, &unit);
-    lower.enter(0, &unit, None);
+    lower.enter(0, &unit, None, Default::default());
     let first = lower.function.cells;
     for (number, id) in (first..).zip(results) {
         let value = lower.value(id)?;

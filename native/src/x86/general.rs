@@ -15,6 +15,7 @@ pub enum Size {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Condition {
     Below = 2,
+    NotBelow = 3,
     Equal = 4,
     NotEqual = 5,
     Above = 7,

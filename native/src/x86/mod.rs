@@ -23,6 +23,7 @@ pub mod register {
     pub const RCX: u8 = 1;
     pub const RDX: u8 = 2;
     pub const RBX: u8 = 3;
+    pub const RBP: u8 = 5;
     pub const RSI: u8 = 6;
     pub const RDI: u8 = 7;
     pub const R8: u8 = 8;

@@ -12,7 +12,7 @@ use crate::aot::row::param_of;
 use crate::aot::runs::Ways;
 use crate::aot::scalar::Scalar;
 use crate::jit::{Access, Block, Cells, Gang, Unit};
-use crate::vir::{self, Facts, Input};
+use crate::vir::{self, Facts, ITEMS, Input};
 use crate::x86::emit::{Code, emit};
 
 /// The most bytes of a table, which is on the stack.
@@ -24,8 +24,8 @@ struct Version {
     inputs: Vec<Input>,
 }
 
-/// Functions of a kernel. The first may check accesses once for all items. If a check fails, the second runs, which checks
-/// those of each gang.
+/// Functions of a kernel. The first may check accesses and decide branches once for all items. If a check fails, the second
+/// runs, which checks and decides in each gang. It runs one gang that the first has stopped before.
 pub(in crate::aot) struct GangCode(Vec<Version>);
 
 /// Makes the functions of a kernel; `None` if it does something that vector IR has no form for.
@@ -52,7 +52,7 @@ pub(in crate::aot) fn code(
     };
     let hoisted = vir::function(&facts)?;
     let mut functions = vec![hoisted];
-    if functions.iter().any(|function| !function.hoisted.is_empty()) {
+    if functions.iter().any(|function| !function.hoisted.is_empty() || !function.setup.is_empty()) {
         facts.hoists = false;
         functions.push(vir::function(&facts)?);
     }
@@ -78,15 +78,26 @@ pub(in crate::aot) fn call<'b, 'f, 'm>(
     let table = item.s.b.ins().iadd_imm_s(table, i64::from(VECTOR) - 1);
     let table = item.s.b.ins().band_imm_s(table, -i64::from(VECTOR));
     let count = item.s.b.ins().uextend(I64, ways.count);
-    for version in versions {
-        let Some(made) = call_version(&mut item, version, [table, count]) else { break };
-        let (begun, next) = (item.s.b.create_block(), item.s.b.create_block());
-        let is_begun = item.s.b.ins().icmp_imm_s(IntCC::NotEqual, made, -1);
-        item.s.b.ins().brif(is_begun, begun, &[], next, &[]);
-        item.s.b.switch_to_block(begun);
-        let made = item.s.b.ins().ireduce(I32, made);
-        item.s.b.ins().jump(ways.partly, &[made.into()]);
+    let mut all = count;
+    for (version, is_last) in versions.iter().zip((0..versions.len()).map(|number| number + 1 == versions.len())) {
+        let Some(made) = call_version(&mut item, version, [table, all]) else { break };
+        let (some, next) = (item.s.b.create_block(), item.s.b.create_block());
+        let (condition, bound) =
+            if is_last { (IntCC::Equal, all) } else { (IntCC::SignedGreaterThan, item.s.constant(I64, 0)) };
+        let is_made = item.s.b.ins().icmp(condition, made, bound);
+        let made_items = item.s.b.ins().ireduce(I32, made);
+        item.s.b.ins().brif(is_made, some, &[], next, &[]);
+        item.s.b.switch_to_block(some);
+        item.s.b.ins().jump(ways.some, &[made_items.into()]);
         item.s.b.switch_to_block(next);
+        if is_last {
+            item.s.b.ins().jump(ways.stuck, &[made_items.into()]);
+            return item.s;
+        }
+        // Items run by the next function up to the one from which on the first function may run.
+        let is_begun = item.s.b.ins().icmp_imm_s(IntCC::Equal, made, 0);
+        let gang = item.s.constant(I64, ITEMS.into());
+        all = item.s.b.ins().select(is_begun, gang, count);
     }
     item.s.b.ins().jump(ways.alone, &[]);
     item.s
@@ -105,6 +116,7 @@ fn call_version(
             Input::Bank(word) => item.frame.words.get(word as usize).copied(),
             Input::Start(param) => buffer(param).map(|buffer| buffer.start),
             Input::Bytes(param) => buffer(param).map(|buffer| buffer.bytes),
+            Input::Own => None,
             Input::Cell(cell) => item.frame.cells.get(cell.index()).map(|&variable| item.s.b.use_var(variable)),
         };
         let value = value.unwrap_or_else(|| item.s.word(0));

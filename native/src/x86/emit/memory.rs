@@ -1,7 +1,7 @@
 //! Instructions of accesses to memory.
 
 use super::registers::Registers;
-use super::{COUNT, Emitter, ITEM, TABLE};
+use super::{Emitter, ITEM, TABLE};
 use crate::vir::{ITEMS, Node, Row, RowCheck, Value, Width};
 use crate::x86::register::{R8, R9, R10, RAX, RCX, RDX, RSI};
 use crate::x86::vector::*;
@@ -18,30 +18,40 @@ fn size_of(bytes: u8) -> Size {
     }
 }
 
+/// Returns the places of two items after the address in RAX.
+fn quads(stride: i32, item: u8) -> Option<[Memory; 2]> {
+    let [low, high] = [i32::from(item), i32::from(item) + 4].map(|item| stride.checked_mul(item));
+    Some([Memory::at(RAX, low?), Memory::at(RAX, high?)])
+}
+
 impl Emitter<'_> {
-    /// Returns the operand for memory after the address of a row, which is loaded into RAX.
-    fn in_row(&mut self, row: Row, displacement: i32) -> Memory {
-        let at = self.in_table(self.row(row));
-        self.assembler.load(Size::Qword, RAX, at);
-        let stride = self.function.hoisted.iter().find(|(other, _)| *other == row).map_or(0, |&(_, stride)| stride);
-        let index = match stride {
+    /// Returns the operand for memory after the address of a row. It may use RAX and RCX.
+    fn in_row(&mut self, row: Row, displacement: i32) -> Option<Memory> {
+        let Some(pointed) = self.pointed(row) else {
+            let at = self.in_table(self.row(row));
+            self.assembler.load(Size::Qword, RAX, at);
+            return Some(Memory::at(RAX, displacement));
+        };
+        let index = match pointed.stride {
             0 => None,
-            1 | 2 | 4 | 8 => Some((ITEM, stride.trailing_zeros() as u8)),
-            _ => {
+            1 | 2 | 4 | 8 => Some((ITEM, pointed.stride.trailing_zeros() as u8)),
+            stride => {
                 self.assembler.load(Size::Qword, RCX, Operand::Register(ITEM));
                 self.assembler.multiply(RCX, stride);
                 Some((RCX, 0))
             }
         };
-        Memory { base: RAX, index, displacement }
+        let base = self.pointer(pointed.pointer);
+        Some(Memory { base, index, displacement: pointed.displacement.checked_add(displacement)? })
     }
 
     /// Loads the address of a row into RAX.
-    fn row_address(&mut self, row: Row) {
-        let memory = self.in_row(row, 0);
-        if memory.index.is_some() {
+    fn row_address(&mut self, row: Row) -> Option<()> {
+        let memory = self.in_row(row, 0)?;
+        if memory != Memory::at(RAX, 0) {
             self.assembler.address(RAX, memory);
         }
+        Some(())
     }
 
     pub(super) fn access(&mut self, registers: &mut Registers<'_>, value: Value, node: &Node) -> Option<()> {
@@ -49,12 +59,12 @@ impl Emitter<'_> {
         match *node {
             Node::LoadRow(row, displacement) => {
                 let result = registers.result(self, value, &[])?;
-                let from = self.in_row(row, displacement);
+                let from = self.in_row(row, displacement)?;
                 self.unary(&VMOVDQU_LOAD, result, Operand::Memory(from));
             }
             Node::LoadNarrow { row, width, signed } => {
                 let result = registers.result(self, value, &[])?;
-                let from = self.in_row(row, 0);
+                let from = self.in_row(row, 0)?;
                 let load = match (width, signed) {
                     (Width::B8, false) => &VPMOVZXBD,
                     (Width::B8, true) => &VPMOVSXBD,
@@ -65,7 +75,7 @@ impl Emitter<'_> {
             }
             Node::LoadSame { row, displacement, width, signed } => {
                 let result = registers.result(self, value, &[])?;
-                let from = self.in_row(row, displacement);
+                let from = self.in_row(row, displacement)?;
                 match width {
                     Width::B8 | Width::B16 => {
                         let size = if width == Width::B8 { Size::Byte } else { Size::Word };
@@ -81,7 +91,7 @@ impl Emitter<'_> {
                 let result = registers.result(self, value, &[])?;
                 let index = registers.take(self, at, &[value])?;
                 let active = registers.take(self, at, &[value])?;
-                self.row_address(row);
+                self.row_address(row)?;
                 let steps: [u32; 8] = std::array::from_fn(|item| (item as u32).wrapping_mul(stride.cast_unsigned()));
                 let steps = Operand::Constant(self.assembler.constant(&steps));
                 self.unary(&VMOVDQU_LOAD, index, steps);
@@ -91,6 +101,21 @@ impl Emitter<'_> {
                 self.binary(&VPGATHERDD, result, active, Operand::Memory(from));
                 registers.give_back(index);
                 registers.give_back(active);
+            }
+            Node::LoadQuads { row, stride, item } => {
+                let result = registers.result(self, value, &[])?;
+                self.row_address(row)?;
+                let [low, high] = quads(stride, item)?;
+                self.assembler.vector(VectorInst::new(&VMOVDQU_LOAD, B128, [result, 0], Operand::Memory(low)));
+                self.immediate(&VINSERTI128, B256, [result, result], Operand::Memory(high), 1);
+            }
+            Node::StoreQuads { row, stride, item, of } => {
+                let [from] = registers.fetch_all(self, [of], at)?;
+                self.row_address(row)?;
+                let [low, high] = quads(stride, item)?;
+                self.assembler.vector(VectorInst::new(&VMOVDQU_STORE, B128, [from, 0], Operand::Memory(low)));
+                self.immediate(&VEXTRACTI128, B256, [from, 0], Operand::Memory(high), 1);
+                registers.release(&[of], at);
             }
             Node::Gather { addresses, displacement, active } => {
                 let kept = [addresses[0], addresses[1], active.unwrap_or(addresses[0]), value];
@@ -124,7 +149,7 @@ impl Emitter<'_> {
             }
             Node::Address(row) => {
                 let result = registers.result(self, value, &[])?;
-                self.row_address(row);
+                self.row_address(row)?;
                 let to = self.scratch(0);
                 self.assembler.store(Size::Qword, RAX, Memory::at(TABLE, to));
                 let address = self.in_table(to);
@@ -136,8 +161,10 @@ impl Emitter<'_> {
                 self.unary(&VMOVDQU_STORE, register, to);
                 registers.release(&[from], at);
             }
-            Node::CheckRow(row, ref check) => self.check_row(registers, at, row, check)?,
-            Node::HoistRow(row, ref check, step) => self.hoist_row(registers, at, row, check, step)?,
+            Node::CheckRow { row, offset, base, ref check } => {
+                self.check_row(registers, at, row, (offset, base), check)?
+            }
+            Node::SetWord(..) | Node::Limit(_) | Node::SkipUnless(_) => self.before(registers, at, node)?,
             Node::StoreStrided { row, stride, bytes, words } => {
                 self.store_strided(registers, at, (row, stride), bytes, words)?;
             }
@@ -157,7 +184,7 @@ impl Emitter<'_> {
             Node::Count => self.count(),
             Node::StoreRow(row, displacement, from) => {
                 let [register] = registers.fetch_all(self, [from], at)?;
-                let to = self.in_row(row, displacement);
+                let to = self.in_row(row, displacement)?;
                 self.unary(&VMOVDQU_STORE, register, Operand::Memory(to));
                 registers.release(&[from], at);
             }
@@ -171,16 +198,23 @@ impl Emitter<'_> {
     }
 
     /// Loads a word of a vector into a general register.
-    fn word_of(&mut self, to: u8, vector: u8) {
+    pub(super) fn word_of(&mut self, to: u8, vector: u8) {
         self.assembler.vector(VectorInst::new(&VMOVD_TO_GENERAL, B128, [vector, 0], Operand::Register(to)));
     }
 
-    fn check_row(&mut self, registers: &mut Registers<'_>, at: usize, row: Row, check: &RowCheck) -> Option<()> {
-        let mut kept = vec![check.offset];
-        kept.extend(check.base.into_iter().flatten());
-        let vector = registers.fetch(self, check.offset, at, &kept)?;
+    fn check_row(
+        &mut self,
+        registers: &mut Registers<'_>,
+        at: usize,
+        row: Row,
+        (offset, base): (Value, Option<[Value; 2]>),
+        check: &RowCheck,
+    ) -> Option<()> {
+        let mut kept = vec![offset];
+        kept.extend(base.into_iter().flatten());
+        let vector = registers.fetch(self, offset, at, &kept)?;
         let upper = registers.take(self, at, &kept)?;
-        let base = match check.base {
+        let base = match base {
             Some([low, high]) => {
                 Some([registers.fetch(self, low, at, &kept)?, registers.fetch(self, high, at, &kept)?])
             }
@@ -205,7 +239,13 @@ impl Emitter<'_> {
             self.assembler.alu(Alu::Compare, Size::Qword, RDX, Operand::Register(RCX));
             self.give_up_if(Condition::NotEqual);
         }
-        self.bounds(check, base, give_up);
+        if let Some(vectors) = base {
+            for (register, vector) in [RDX, RSI].into_iter().zip(vectors) {
+                self.word_of(register, vector);
+            }
+            self.join_base();
+        }
+        self.bounds(check, base.is_some(), give_up);
         let to = self.row(row);
         self.assembler.store(Size::Qword, RAX, Memory::at(TABLE, to));
         registers.give_back(upper);
@@ -214,7 +254,7 @@ impl Emitter<'_> {
     }
 
     /// Turns the words in RAX and, unless all items have the same, RCX into offsets in bytes.
-    fn offsets(&mut self, check: &RowCheck) {
+    pub(super) fn offsets(&mut self, check: &RowCheck) {
         let ends: &[u8] = if check.stride == 0 { &[RAX] } else { &[RAX, RCX] };
         for &end in ends {
             if !check.scale.is_power_of_two() {
@@ -228,16 +268,18 @@ impl Emitter<'_> {
         }
     }
 
-    /// Checks that the elements at offsets in RAX and RCX are in the buffer. Turns RAX into an address.
-    fn bounds(&mut self, check: &RowCheck, base: Option<[u8; 2]>, fail: Label) {
+    /// Joins the low and the high word of an address, in RDX and RSI, in RDX.
+    pub(super) fn join_base(&mut self) {
+        self.assembler.shift_left(RSI, 32);
+        self.assembler.alu(Alu::Or, Size::Qword, RDX, Operand::Register(RSI));
+    }
+
+    /// Checks that the elements at offsets in RAX and RCX are in the buffer. Offsets count from the address in RDX if
+    /// `has_base`. Turns RAX into an address.
+    pub(super) fn bounds(&mut self, check: &RowCheck, has_base: bool, fail: Label) {
         let ends: &[u8] = if check.stride == 0 { &[RAX] } else { &[RAX, RCX] };
         let [start, bytes] = check.buffer.map(|word| self.in_table(self.word(word)));
-        if let Some(vectors) = base {
-            for (register, vector) in [RDX, RSI].into_iter().zip(vectors) {
-                self.word_of(register, vector);
-            }
-            self.assembler.shift_left(RSI, 32);
-            self.assembler.alu(Alu::Or, Size::Qword, RDX, Operand::Register(RSI));
+        if has_base {
             self.assembler.alu(Alu::Sub, Size::Qword, RDX, start);
             for &end in ends {
                 self.assembler.alu(Alu::Add, Size::Qword, end, Operand::Register(RDX));
@@ -257,43 +299,6 @@ impl Emitter<'_> {
         self.assembler.alu(Alu::Add, Size::Qword, RAX, start);
     }
 
-    fn hoist_row(
-        &mut self,
-        registers: &mut Registers<'_>,
-        at: usize,
-        row: Row,
-        check: &RowCheck,
-        step: i32,
-    ) -> Option<()> {
-        let vector = registers.fetch(self, check.offset, at, &[check.offset])?;
-        let fail = self.unbegun;
-        self.word_of(RAX, vector);
-        if check.signed {
-            self.assembler.extend_sign(RAX);
-        }
-        if check.stride != 0 {
-            self.assembler.address(RCX, Memory::at(COUNT, -1));
-            self.assembler.multiply(RCX, step);
-            self.assembler.alu(Alu::Add, Size::Qword, RCX, Operand::Register(RAX));
-            // A word holds the last offset.
-            self.assembler.load(Size::Qword, RDX, Operand::Register(RCX));
-            if check.signed {
-                self.assembler.extend_sign(RDX);
-                self.assembler.alu(Alu::Compare, Size::Qword, RDX, Operand::Register(RCX));
-            } else {
-                self.assembler.shift_right(RDX, 32);
-                self.assembler.test(Size::Qword, RDX, RDX);
-            }
-            self.assembler.jump_if(Condition::NotEqual, fail);
-        }
-        self.offsets(check);
-        self.bounds(check, None, fail);
-        let to = self.row(row);
-        self.assembler.store(Size::Qword, RAX, Memory::at(TABLE, to));
-        registers.release(&[check.offset], at);
-        Some(())
-    }
-
     /// Stores the words of each item a number of bytes apart, by way of memory.
     fn store_strided(
         &mut self,
@@ -309,7 +314,7 @@ impl Emitter<'_> {
             let to = self.in_table(self.scratch(number));
             self.unary(&VMOVDQU_STORE, register, to);
         }
-        self.row_address(row);
+        self.row_address(row)?;
         let size = size_of(bytes);
         for item in 0..ITEMS as i32 {
             for (number, register) in (0..words.len() as i32).zip([RCX, RDX, R8, R9]) {
@@ -332,7 +337,7 @@ impl Emitter<'_> {
     ) -> Option<()> {
         let [register] = registers.fetch_all(self, [from], at)?;
         let packed = registers.take(self, at, &[from])?;
-        self.row_address(row);
+        self.row_address(row)?;
         let keeps = |first: u8| -> [u32; 8] {
             // The low bytes of four words, side by side in each 128 bits.
             let count = if width == Width::B8 { 1 } else { 2 };

@@ -1,16 +1,19 @@
 //! Emitter of vector IR for x86-64 with AVX2 and FMA.
 //!
 //! A function has the System V convention and two arguments: the address of its table, in RDI, and a
-//! number of items, a multiple of the items of a gang, in RSI. It runs gangs until all are done or one
-//! is given up, and returns the number of items that are done, or 2^64 - 1 if a check before the first
-//! gang fails. The table holds the inputs, 8 bytes each,
-//! then the addresses of rows, cells, and room for vectors.
+//! number of items, a multiple of the items of a gang, in RSI. It runs gangs until all are done, one
+//! is given up, or a limit is reached. It returns the number of items that are done, or 2^64 - 1 if a
+//! row that is checked before the first gang fails. The table holds the inputs, 8 bytes each, then the
+//! addresses of rows, cells, and room for vectors.
 
 mod memory;
 mod node;
 mod registers;
+mod setup;
 
-use super::register::{R12, R13, RAX, RBX, RDI, RSI};
+use super::register::{R11, R12, R13, R14, R15, RAX, RBP, RBX, RDI};
+use rustc_hash::FxHashMap;
+
 use super::vector::{VMOVMSKPS, VectorInst};
 use super::{Alu, Assembler, Condition, Label, Memory, Operand, Size, VectorWidth};
 use crate::vir::{Block, Cell, End, Function, ITEMS, Node, Row, Target, Value, Word};
@@ -25,6 +28,10 @@ const ITEM: u8 = R12;
 const COUNT: u8 = R13;
 const BUDGET: u8 = RBX;
 const TABLE: u8 = RDI;
+/// General registers that hold the addresses of hoisted rows.
+const POINTERS: [u8; 4] = [R11, R14, R15, RBP];
+/// General registers that the function restores.
+const SAVED: [u8; 6] = [RBX, RBP, R12, R13, R14, R15];
 
 /// Machine code of a function, and the bytes of its table.
 #[derive(Debug)]
@@ -33,22 +40,71 @@ pub struct Code {
     pub table: u32,
 }
 
+/// Most leaves that are in registers in the whole function.
+const MAX_RESIDENT: usize = 12;
+
 /// Returns the code of a function; `None` if it has too much of something.
 pub fn emit(function: &Function) -> Option<Code> {
+    let mut resident = leaves(function);
+    resident.truncate(MAX_RESIDENT);
+    loop {
+        match emit_with(function, &resident) {
+            // Leaves are loaded anew sooner than values are stored.
+            None | Some((_, true)) if !resident.is_empty() => resident.truncate(resident.len() / 2),
+            code => return code.map(|(code, _)| code),
+        }
+    }
+}
+
+/// Returns the leaves of a function, those first that are read most.
+fn leaves(function: &Function) -> Vec<Node> {
+    let mut leaves: Vec<(&Node, usize)> = Vec::new();
+    let mut places: FxHashMap<&Node, usize> = FxHashMap::default();
+    for block in function.order().into_iter().filter_map(|number| function.blocks.get(number)) {
+        for (node, is_live) in block.nodes.iter().zip(block.live()) {
+            if !is_live {
+                continue;
+            }
+            node.operands(|value| match block.nodes.get(value.index()) {
+                // Zeros need no load.
+                Some(Node::Constant(words)) if words.iter().all(|&word| word == 0) => {}
+                Some(leaf @ (Node::Constant(_) | Node::Word(_) | Node::Number(_))) => {
+                    let place = *places.entry(leaf).or_insert_with(|| {
+                        leaves.push((leaf, 0));
+                        leaves.len() - 1
+                    });
+                    if let Some((_, reads)) = leaves.get_mut(place) {
+                        *reads += 1;
+                    }
+                }
+                _ => {}
+            });
+        }
+    }
+    leaves.sort_by_key(|&(_, reads)| std::cmp::Reverse(reads));
+    leaves.into_iter().map(|(leaf, _)| leaf.clone()).collect()
+}
+
+/// Returns the code of a function with some leaves in registers, and `true` if values are spilled.
+fn emit_with(function: &Function, resident: &[Node]) -> Option<(Code, bool)> {
     let mut assembler = Assembler::default();
     let mut label = || assembler.label();
     let labels = function.blocks.iter().map(|_| label()).collect();
     let [done, give_up, unbegun, end, start] = [(); 5].map(|()| label());
-    let mut emitter = Emitter { function, assembler, labels, done, give_up, unbegun, end, spills: 0 };
+    let hoisted = Vec::new();
+    let mut emitter =
+        Emitter { function, assembler, labels, done, give_up, unbegun, end, spills: 0, hoisted, resident };
     emitter.prologue(start)?;
+    let of_setup = std::mem::take(&mut emitter.spills);
     let order = function.order();
     for (place, &number) in order.iter().enumerate() {
         let next = order.get(place + 1).map_or(Target::Done, |&next| Target::Block(next as u32));
         emitter.block(number, function.blocks.get(number)?, next)?;
     }
     emitter.epilogue(start);
-    let table = u32::try_from(emitter.spill(emitter.spills)).ok()?;
-    Some(Code { bytes: emitter.assembler.finish()?, table })
+    let has_spills = emitter.spills != 0;
+    let table = u32::try_from(emitter.spill(emitter.spills.max(of_setup))).ok()?;
+    Some((Code { bytes: emitter.assembler.finish()?, table }, has_spills))
 }
 
 struct Emitter<'a> {
@@ -62,6 +118,10 @@ struct Emitter<'a> {
     end: Label,
     /// The most vectors that a block spills.
     spills: u32,
+    /// By number of a row that is checked before the first gang, where it is.
+    hoisted: Vec<Option<setup::Pointed>>,
+    /// Leaves that are in registers in all blocks.
+    resident: &'a [Node],
 }
 
 impl Emitter<'_> {
@@ -90,28 +150,6 @@ impl Emitter<'_> {
         Operand::Memory(Memory::at(TABLE, at))
     }
 
-    fn prologue(&mut self, start: Label) -> Option<()> {
-        let a = &mut self.assembler;
-        for register in [RBX, R12, R13] {
-            a.push(register);
-        }
-        a.load(Size::Qword, COUNT, Operand::Register(RSI));
-        a.alu(Alu::Xor, Size::Dword, ITEM, Operand::Register(ITEM));
-        a.alu(Alu::Compare, Size::Qword, ITEM, Operand::Register(COUNT));
-        a.jump_if(Condition::Equal, self.give_up);
-        let setup = Block { nodes: self.function.setup.clone(), end: End::Jump(Target::Done) };
-        let mut registers = Registers::new(&setup);
-        for (at, node) in setup.nodes.iter().enumerate() {
-            self.node(&mut registers, Value(at as u32), node)?;
-        }
-        self.spills = registers.spills();
-        self.assembler.bind(start);
-        if let Some(budget) = self.function.budget {
-            self.assembler.set_address(BUDGET, budget);
-        }
-        Some(())
-    }
-
     fn epilogue(&mut self, start: Label) {
         let a = &mut self.assembler;
         a.bind(self.done);
@@ -122,7 +160,7 @@ impl Emitter<'_> {
         a.load(Size::Qword, RAX, Operand::Register(ITEM));
         a.bind(self.end);
         a.zero_upper();
-        for register in [R13, R12, RBX] {
+        for &register in SAVED.iter().rev() {
             a.pop(register);
         }
         a.ret();
@@ -135,12 +173,24 @@ impl Emitter<'_> {
     fn block(&mut self, number: usize, block: &Block, next: Target) -> Option<()> {
         let &label = self.labels.get(number)?;
         self.assembler.bind(label);
-        let mut registers = Registers::new(block);
+        let mut registers = Registers::new(block, self.resident);
         for (at, node) in block.nodes.iter().enumerate() {
             self.node(&mut registers, Value(at as u32), node)?;
         }
         match block.end {
             End::Jump(target) => self.jump(next, target),
+            End::Branch { condition, all, none, .. }
+                if let Some(Node::Word(word)) = block.nodes.get(condition.index()) =>
+            {
+                let word = self.in_table(self.word(*word));
+                self.assembler.alu_immediate(Alu::Compare, Size::Dword, word, 0);
+                if none == next {
+                    self.jump_if(Condition::NotEqual, all);
+                } else {
+                    self.jump_if(Condition::Equal, none);
+                    self.jump(next, all);
+                }
+            }
             End::Branch { condition, all, none, some } => {
                 let at = block.nodes.len();
                 let condition = registers.fetch(self, condition, at, &[])?;

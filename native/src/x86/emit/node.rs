@@ -199,9 +199,37 @@ impl Emitter<'_> {
         args: [Value; 3],
     ) -> Option<()> {
         let at = value.index();
-        let [x, y, z] = registers.fetch_all(self, args, at)?;
+        let [x, y, z] = args;
         let is_single = |value: Value| args.iter().filter(|&&other| other == value).count() == 1;
-        let (row, result, second, last) = match args.map(|arg| registers.ends(arg, at) && is_single(arg)) {
+        // One operand may be read in memory if another one may be overwritten.
+        let may_overwrite = |registers: &Registers<'_>, value| {
+            registers.get(value).is_some() && registers.may_overwrite(value, at) && is_single(value)
+        };
+        let [over_x, over_y, over_z] = args.map(|value| may_overwrite(registers, value));
+        let order = if registers.is_in_memory(z, at) && is_single(z) {
+            match (over_x, over_y) {
+                (true, _) => Some((multiplies, x, y, z)),
+                (_, true) => Some((multiplies, y, x, z)),
+                _ => None,
+            }
+        } else if over_z && registers.is_in_memory(y, at) && is_single(y) {
+            Some((adds, z, x, y))
+        } else if over_z {
+            Some((adds, z, y, x))
+        } else {
+            None
+        };
+        if let Some((row, overwritten, second, last)) = order {
+            let result = registers.fetch(self, overwritten, at, &args)?;
+            let second = registers.fetch(self, second, at, &args)?;
+            let last = registers.operand(self, last, at, &args)?;
+            registers.release(&args, at);
+            registers.hold(value, result);
+            self.binary(row, result, second, last);
+            return Some(());
+        }
+        let [x, y, z] = registers.fetch_all(self, args, at)?;
+        let (row, result, second, last) = match args.map(|arg| may_overwrite(registers, arg)) {
             [.., true] => (adds, z, x, y),
             [true, ..] => (multiplies, x, y, z),
             [_, true, _] => (multiplies, y, x, z),
@@ -221,7 +249,7 @@ impl Emitter<'_> {
     pub(super) fn node(&mut self, registers: &mut Registers<'_>, value: Value, node: &Node) -> Option<()> {
         let at = value.index();
         registers.begin();
-        if registers.is_leaf(value) {
+        if registers.is_leaf(value) || registers.is_dead(value) {
             return Some(());
         }
         match *node {
@@ -258,10 +286,13 @@ impl Emitter<'_> {
                 self.on_two(registers, value, row, args, None)?;
             }
             Node::Select(args) => {
-                let [mask, yes, no] = registers.fetch_all(self, args, at)?;
+                let [mask, yes, no] = args;
+                let mask = registers.fetch(self, mask, at, &args)?;
+                let no = registers.fetch(self, no, at, &args)?;
+                let yes = registers.operand(self, yes, at, &args)?;
                 registers.release(&args, at);
                 let result = registers.result(self, value, &[])?;
-                self.immediate(&VPBLENDVB, B256, [result, no], Operand::Register(yes), mask << 4);
+                self.immediate(&VPBLENDVB, B256, [result, no], yes, mask << 4);
             }
             Node::Blend(words, args) => self.on_two(registers, value, &VPBLENDD, args, Some(words))?,
             Node::Bytes(select, a) => {

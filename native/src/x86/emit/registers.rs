@@ -17,6 +17,8 @@ enum Contents {
     Value(Value),
     /// Taken within a node.
     Taken,
+    /// A leaf, in the whole function.
+    Resident,
 }
 
 /// Where the values of a block are.
@@ -35,10 +37,13 @@ pub(super) struct Registers<'a> {
     slots: u32,
     /// By value, `true` if it is found again where it came from.
     is_leaf: Vec<bool>,
+    /// By node, `true` if it has an effect, or something reads its value.
+    is_live: Vec<bool>,
 }
 
 impl<'a> Registers<'a> {
-    pub fn new(block: &'a Block) -> Registers<'a> {
+    /// Begins a block. The leaves in `resident` are in the registers from the last one downwards.
+    pub fn new(block: &'a Block, resident: &[Node]) -> Registers<'a> {
         let count = block.nodes.len();
         let mut reads: Vec<SmallVec<[u32; 4]>> = vec![SmallVec::new(); count];
         let mut read = |value: Value, at: usize| {
@@ -46,7 +51,8 @@ impl<'a> Registers<'a> {
                 reads.push(at as u32);
             }
         };
-        for (at, node) in block.nodes.iter().enumerate() {
+        let is_live = block.live();
+        for (at, (node, _)) in block.nodes.iter().zip(&is_live).enumerate().filter(|(_, (_, is_live))| **is_live) {
             node.operands(|value| read(value, at));
         }
         if let End::Branch { condition, .. } = block.end {
@@ -69,16 +75,21 @@ impl<'a> Registers<'a> {
             _ => false,
         });
         let is_leaf = is_leaf.collect();
+        let register_of = |node: &Node| resident.iter().position(|leaf| leaf == node).map(resident_register);
+        let held = block.nodes.iter().map(register_of).collect();
+        let mut contents = [Contents::Free; VECTORS];
+        contents.iter_mut().rev().take(resident.len()).for_each(|contents| *contents = Contents::Resident);
         Registers {
             block,
             reads,
-            held: vec![None; count],
+            held,
             spilled: vec![None; count],
-            contents: [Contents::Free; VECTORS],
+            contents,
             free_slots: Vec::new(),
             freed_slots: Vec::new(),
             slots: 0,
             is_leaf,
+            is_live,
         }
     }
 
@@ -90,6 +101,11 @@ impl<'a> Registers<'a> {
     /// Returns the number of slots in memory.
     pub fn spills(&self) -> u32 {
         self.slots
+    }
+
+    /// Returns `true` if a node need not be emitted: nothing reads its value.
+    pub fn is_dead(&self, value: Value) -> bool {
+        self.is_live.get(value.index()) == Some(&false)
     }
 
     /// Returns `true` if the value is loaded where it is read.
@@ -123,11 +139,19 @@ impl<'a> Registers<'a> {
     }
 
     fn free(&mut self, value: Value) {
-        if let Some(register) = self.held.get_mut(value.index()).and_then(Option::take)
-            && let Some(contents) = self.contents.get_mut(usize::from(register))
+        if let Some(held) = self.held.get_mut(value.index())
+            && let Some(contents) = held.and_then(|register| self.contents.get_mut(usize::from(register)))
+            && *contents != Contents::Resident
         {
             *contents = Contents::Free;
+            *held = None;
         }
+    }
+
+    /// Returns `true` if the register of a value that the node `at` reads may become that of its result.
+    pub fn may_overwrite(&self, value: Value, at: usize) -> bool {
+        let contents = self.get(value).and_then(|register| self.contents.get(usize::from(register)));
+        self.ends(value, at) && contents != Some(&Contents::Resident)
     }
 
     /// Frees the register and the slot of each value that no node after `at` reads.
@@ -199,27 +223,7 @@ impl<'a> Registers<'a> {
             emitter.unary(&VMOVDQU_LOAD, register, from);
             return Some(register);
         }
-        let all = Operand::Register(register);
-        match self.block.nodes.get(value.index())? {
-            Node::Constant(words) if words.iter().all(|&word| word == 0) => {
-                emitter.binary(&VPXOR, register, register, all);
-            }
-            Node::Constant(words) if words.iter().all(|&word| word == u32::MAX) => {
-                emitter.binary(&VPCMPEQD, register, register, all);
-            }
-            &Node::Word(word) => {
-                let from = emitter.in_table(emitter.word(word));
-                emitter.unary(&VPBROADCASTD, register, from);
-            }
-            &Node::Number(word) => {
-                let from = emitter.in_table(emitter.word(word));
-                emitter.unary(&VPBROADCASTQ, register, from);
-            }
-            node => {
-                let from = emitter.memory_of(node)?;
-                emitter.unary(&VMOVDQU_LOAD, register, from);
-            }
-        }
+        emitter.load_leaf(register, self.block.nodes.get(value.index())?)?;
         Some(register)
     }
 
@@ -237,8 +241,8 @@ impl<'a> Registers<'a> {
         Some(registers)
     }
 
-    /// Returns the operand for a value that the node `at` reads last: memory, if it is not in a register and this is
-    /// its last read.
+    /// Returns the operand for a value that the node `at` reads: memory, if it is not in a register and this is its last
+    /// read.
     pub fn operand(&mut self, emitter: &mut Emitter<'_>, value: Value, at: usize, kept: &[Value]) -> Option<Operand> {
         if self.get(value).is_none() && self.ends(value, at) {
             if let Some(slot) = self.spilled.get(value.index()).copied().flatten() {
@@ -260,7 +264,38 @@ impl<'a> Registers<'a> {
     }
 }
 
+/// Returns the register of the leaf with a number.
+pub(super) fn resident_register(number: usize) -> u8 {
+    (VECTORS - 1 - number) as u8
+}
+
 impl Emitter<'_> {
+    /// Loads a leaf into a register.
+    pub(super) fn load_leaf(&mut self, register: u8, leaf: &Node) -> Option<()> {
+        let all = Operand::Register(register);
+        match leaf {
+            Node::Constant(words) if words.iter().all(|&word| word == 0) => {
+                self.binary(&VPXOR, register, register, all)
+            }
+            Node::Constant(words) if words.iter().all(|&word| word == u32::MAX) => {
+                self.binary(&VPCMPEQD, register, register, all);
+            }
+            &Node::Word(word) => {
+                let from = self.in_table(self.word(word));
+                self.unary(&VPBROADCASTD, register, from);
+            }
+            &Node::Number(word) => {
+                let from = self.in_table(self.word(word));
+                self.unary(&VPBROADCASTQ, register, from);
+            }
+            node => {
+                let from = self.memory_of(node)?;
+                self.unary(&VMOVDQU_LOAD, register, from);
+            }
+        }
+        Some(())
+    }
+
     /// Appends an instruction on whole vectors.
     pub(super) fn binary(&mut self, row: &'static crate::x86::Row, result: u8, second: u8, last: Operand) {
         self.assembler.vector(VectorInst::new(row, VectorWidth::B256, [result, second], last));
