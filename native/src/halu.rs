@@ -1,4 +1,4 @@
-//! Kernels of HALU as native code.
+//! Native code for kernels of HALU.
 
 use std::num::NonZero;
 
@@ -14,35 +14,35 @@ use crate::clif::Translation;
 use crate::jit::{self, Reached, Repeat, Stop, Words};
 use crate::launch::{LaunchOptions, Pointer};
 
-/// A kernel's machine code, and what the engine must know of it.
+/// Machine code of a kernel, with the facts that the engine needs.
 #[derive(Clone, Copy, Debug)]
 pub struct Kernel<'a> {
-    /// The instructions.
+    /// Instruction words of the kernel.
     pub words: &'a [Word],
-    /// Bytes of constant bank 0.
+    /// Number of bytes of constant bank 0.
     pub constant_bytes: u32,
-    /// Bytes of local memory that an item has.
+    /// Number of bytes of local memory of an item.
     pub local_bytes: u32,
-    /// Bytes of local memory that the kernel declares.
+    /// Number of bytes of local memory that the kernel declares.
     pub scratch_bytes: u32,
     /// The addresses of buffers in constant bank 0.
     pub pointers: &'a [Pointer],
-    /// The special registers that instructions read.
+    /// Special registers that the instructions read.
     pub specials: &'a [SpecialReg],
 }
 
 /// The groups of a launch.
 #[derive(Clone, Copy, Debug)]
 pub struct Groups<'a> {
-    /// Items of a group. `None` if the kernel does not synchronise its items.
+    /// Number of items of a group, or `None` if the kernel does not synchronise its items.
     pub items: Option<u32>,
-    /// Bytes of shared memory.
+    /// Number of bytes of shared memory.
     pub shared_bytes: usize,
-    /// Words of constant bank 0 that follow from the size of a group, by their offsets.
+    /// Words of constant bank 0 that depend on the size of a group, each with its offset.
     pub sizes: &'a [(u32, u32)],
 }
 
-/// A kernel's native code, made at its first launch.
+/// Native code of a kernel, compiled at the first launch.
 #[derive(Clone, Debug, Default)]
 pub struct Jit(jit::Jit);
 
@@ -71,12 +71,12 @@ impl Jit {
         self.0.launch(&words, memory, order, threads, Some(repeat))
     }
 
-    /// Returns what the translation cost. Returns `None` before the first launch.
+    /// Returns the cost of the translation, or `None` before the first launch.
     pub fn translation(&self) -> Option<Translation> {
         self.0.translation()
     }
 
-    /// Returns `true` if a launch that can be repeated is one of this code.
+    /// Returns `true` if a launch that can be repeated runs this code.
     pub fn is_of(&self, repeat: &Repeat) -> bool {
         repeat.is_of(&self.0)
     }
@@ -85,7 +85,7 @@ impl Jit {
 /// Adds a kernel's function to a native object.
 ///
 /// # Errors
-/// The kernel does what no function of an object does.
+/// The kernel does something that no function of an object supports.
 #[cfg(feature = "aot")]
 pub fn native(
     kernel: &Kernel<'_>,

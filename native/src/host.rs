@@ -2,8 +2,8 @@
 //! a GPU.
 //!
 //! Only this module lets kernels access memory that was not passed as a slice. Its entry point
-//! (`Kernel::launch_on_host`) is `unsafe`. Accesses are
-//! bounds-checked if the caller describes its allocations.
+//! (`Kernel::launch_on_host`) is `unsafe`. Accesses are bounds-checked if the caller describes its
+//! allocations.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -100,8 +100,8 @@ impl Found {
     }
 }
 
-/// Size of the first page. It contains no allocation, so that null pointers with small offsets are
-/// rejected.
+/// Size of the first page. The page contains no allocation, so that null pointers with small
+/// offsets are rejected.
 const PAGE: u64 = 4096;
 
 /// The memory of the process that a launch may access.

@@ -1,7 +1,7 @@
-//! Native code for kernels: what machine code of HALU and PTX computes, translated to the host's instructions.
+//! Native code for kernels: translation of HALU machine code and PTX to instructions of the host.
 //!
-//! [`halu`] and [`ptx`] run launches in memory, [`aot`] makes object files. The engine depends on neither the compiler nor an
-//! interpreter: a launch reaches its memory by [`jit::Reached`].
+//! [`halu`] and [`ptx`] run launches in memory, [`aot`] makes object files. The engine depends on
+//! neither the compiler nor an interpreter: a launch accesses its memory through [`jit::Reached`].
 
 #![allow(unreachable_pub)]
 

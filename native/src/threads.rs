@@ -94,7 +94,7 @@ pub fn available(pool: Option<&ThreadPool>) -> usize {
 
 /// Runs each share of the work, in parallel if threads are available, and waits for all.
 ///
-/// The calling thread takes the first share itself. It would otherwise sleep, and waking it takes
+/// The calling thread takes the first share itself. The thread would otherwise sleep, and waking it takes
 /// as long as several tiles or many rows.
 #[cfg(feature = "parallel")]
 pub fn run_each<T: Send>(pool: Option<&ThreadPool>, shares: impl Iterator<Item = T>, run: impl Fn(T) + Sync) {

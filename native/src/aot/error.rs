@@ -1,11 +1,11 @@
-//! Why there is no object.
+//! Errors of ahead-of-time compilation.
 
 use cranelift_module::ModuleError;
 use thiserror::Error;
 
 use super::machine::MachineError;
 
-/// What Cranelift says where it makes no code.
+/// Message of Cranelift when code generation fails.
 #[derive(Debug)]
 pub(super) struct NoCode(String);
 
@@ -30,27 +30,27 @@ impl From<ModuleError> for Error {
     }
 }
 
-/// Why no object is made.
+/// Reason why an object cannot be made.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A kernel does what no function of an object does.
+    /// The kernel does something that no function of an object supports.
     #[error("kernel `{kernel}` cannot be a native object{}: {reason}", at(*.line))]
     Refused {
-        /// The kernel.
+        /// Name of the kernel.
         kernel: String,
-        /// The line of its text, 0 where none is known.
+        /// Line of the kernel's text, or 0 if the line is unknown.
         line: u32,
-        /// What it does.
+        /// The unsupported feature.
         reason: Refusal,
     },
-    /// Two functions of one name.
+    /// Two functions have the same name.
     #[error("two kernels have the function name `{0}`")]
     Symbol(String),
-    /// There is no code for the computer.
+    /// The machine is not supported.
     #[error(transparent)]
     Machine(#[from] MachineError),
-    /// Cranelift does not make the code.
+    /// Cranelift cannot generate the code.
     #[error("native code generation failed: {0}")]
     Code(String),
 }
@@ -59,34 +59,34 @@ fn at(line: u32) -> String {
     if line == 0 { String::new() } else { format!(", at line {line}") }
 }
 
-/// What a kernel does that no function of an object does.
+/// Feature of a kernel that no function of an object supports.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// Its machine code is of a machine whose items do not run one by one.
+    /// The machine code is for an instruction set whose items do not run one by one.
     #[error("native objects support only code for halu or ptx")]
     Machine,
-    /// Its items meet.
+    /// The items of a group synchronise.
     #[error("its work items synchronise, but a native object runs work items one after another")]
     Meets,
-    /// Its items have memory together.
+    /// The items of a group share memory.
     #[error("it has shared memory, but a native object runs work items one after another")]
     Shared,
-    /// Its items wait for each other.
+    /// Items wait for each other.
     #[error("its work items may wait for stores of others, but a native object runs work items one after another")]
     Waits,
-    /// What only an interpreter does.
+    /// An operation that only the interpreter supports.
     #[error("only the interpreter can run it: {0}")]
     Interpreted(String),
-    /// It has too much local memory.
+    /// An item has too much local memory.
     #[error("a work item uses {bytes} bytes of local memory; the limit of a native object is {limit}")]
     Private {
-        /// Bytes of an item.
+        /// Number of bytes of an item.
         bytes: u32,
-        /// How many there may be.
+        /// Maximum number of bytes.
         limit: u32,
     },
-    /// An operation for which there is no code.
+    /// An operation that native objects do not support.
     #[error("there is no code for {0}")]
     Op(String),
 }

@@ -17,16 +17,16 @@ use crate::clif::NativeModule;
 
 /// Functions that can be called.
 pub struct Loaded {
-    /// What they are, in the order in which they were asked for.
+    /// Descriptions of the functions, in the requested order.
     pub functions: Vec<Function>,
-    /// Where each can be entered: with the address of its arguments, a word of 64 bits each.
+    /// Entry of each function. The entry takes the address of the arguments, which are words of 64 bits.
     entries: Vec<*const u8>,
     _module: NativeModule,
 }
 
 // SAFETY: finished code does not change, and it has no state.
 unsafe impl Send for Loaded {}
-// SAFETY: likewise.
+// SAFETY: as for `Send`.
 unsafe impl Sync for Loaded {}
 
 impl fmt::Debug for Loaded {
@@ -35,18 +35,18 @@ impl fmt::Debug for Loaded {
     }
 }
 
-/// Why a function did not run to its end.
+/// Reason why a function did not complete.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Trapped {
-    /// What it returned.
+    /// Status that the function returned.
     pub status: Status,
-    /// The item that trapped; of arguments the parameter's number.
+    /// The item that trapped, or the number of the invalid argument's parameter.
     pub item: u32,
-    /// The line in the kernel's text, 0 where none is known.
+    /// Line of the kernel's text, or 0 if the line is unknown.
     pub line: u32,
-    /// The number of the instruction.
+    /// Number of the instruction.
     pub word: u32,
-    /// The address that was accessed; of arguments the buffer's.
+    /// The accessed address, or the address of the invalid buffer.
     pub address: u64,
 }
 
@@ -62,7 +62,7 @@ impl fmt::Display for Trapped {
 
 impl std::error::Error for Trapped {}
 
-/// What a function writes where one does not run to its end.
+/// Trap record that a function writes if it does not complete.
 #[repr(C)]
 #[derive(Default)]
 struct Record {
@@ -73,7 +73,7 @@ struct Record {
     address: u64,
 }
 
-/// Makes functions of kernels, each with its name, in the memory of this process: the code that an object for it has.
+/// Compiles kernels to functions in the memory of this process, each with a name. The code equals that of an object.
 ///
 /// # Errors
 /// As for [`object()`](super::object).
@@ -92,7 +92,7 @@ pub fn load(kernels: &[(&str, &impl Kernel)], options: &Options) -> Result<Loade
     Ok(Loaded { functions, entries, _module: NativeModule::new(module) })
 }
 
-/// A function that takes its arguments from memory and calls another with them.
+/// Defines a function that loads arguments from memory and calls another function with them.
 fn entry(module: &mut JITModule, id: FuncId, name: &str) -> Result<FuncId, Error> {
     let called = module.declarations().get_function_decl(id).signature.clone();
     let mut signature = module.make_signature();
@@ -122,10 +122,10 @@ fn entry(module: &mut JITModule, id: FuncId, name: &str) -> Result<FuncId, Error
 }
 
 impl Loaded {
-    /// Calls a function by its number on as many items as a shape has; one that takes no grid runs them along x.
+    /// Calls a function by its number on the items of a shape. A function that takes no grid runs the items along x.
     ///
     /// # Errors
-    /// An argument that does not fit, or a trap.
+    /// An argument is invalid, or an item traps.
     pub fn call(&self, number: usize, shape: &Shape, args: &mut [Arg<'_>]) -> Result<(), Trapped> {
         let refused = |status: Status, item: u32| Trapped { status, item, line: 0, word: 0, address: 0 };
         let (Some(function), Some(&entry)) = (self.functions.get(number), self.entries.get(number)) else {
@@ -182,8 +182,9 @@ impl Loaded {
         }
         let mut record = Record::default();
         words.push(std::ptr::from_mut(&mut record) as u64);
-        // SAFETY: it was made with this signature, for so many arguments, each of the kind that its parameter has; buffers are lent for
-        // the call, those that it writes to be written, and it accesses nothing beyond their lengths.
+        // SAFETY: the entry was made with this signature. The number and the kinds of the arguments are those of the
+        // parameters. Buffers are lent for the call, and written buffers are lent as mutable. The function accesses
+        // nothing beyond the lengths of the buffers.
         let code = unsafe {
             let entry = std::mem::transmute::<*const u8, extern "C" fn(*const u64) -> i32>(entry);
             entry(words.as_ptr())

@@ -1,4 +1,4 @@
-//! Computers that objects are made for.
+//! Machines for which objects are made.
 
 use std::str::FromStr;
 
@@ -7,43 +7,44 @@ use cranelift_codegen::settings::{self, Configurable, Flags, SetError};
 use target_lexicon::{Architecture, Endianness, OperatingSystem, PointerWidth, Triple};
 use thiserror::Error;
 
-/// A computer by its triple, and what of its instructions may be used.
+/// A target triple, with the permitted CPU features.
 #[derive(Clone)]
 pub struct Machine {
     pub(super) isa: OwnedTargetIsa,
-    /// The same, by which registers are allocated in one pass: what the other way takes grows with the square of a function's size.
+    /// The same target with register allocation in one pass. The time of the other algorithm grows with the square of a
+    /// function's size.
     pub(super) one_pass: OwnedTargetIsa,
-    /// `true` if it is this computer, which has what its processor tells.
+    /// `true` if the machine is this computer, whose processor reports its features.
     is_host: bool,
 }
 
-/// Why there are no objects for a computer.
+/// Reason why there are no objects for a machine.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum MachineError {
-    /// It is no triple.
+    /// The text is not a target triple.
     #[error("`{triple}` is not a target triple: {reason}")]
     Triple {
-        /// What was asked for.
+        /// The requested triple.
         triple: String,
-        /// What is wrong with it.
+        /// Error of the parser.
         reason: String,
     },
-    /// Cranelift makes no code for it.
+    /// Cranelift does not support the triple.
     #[error("Cranelift does not support `{0}`; it supports x86_64, aarch64 and riscv64")]
     Unsupported(String),
-    /// Its addresses or its order of bytes are not those of kernels.
+    /// The pointer width or the byte order differs from that of kernels.
     #[error("`{0}` is not supported: kernels need a little-endian machine with 64-bit addresses")]
     Memory(String),
-    /// It has no such processor, or no such feature.
+    /// The machine has no such processor or feature.
     #[error("`{triple}` has no processor or feature `{name}`")]
     Cpu {
         /// The triple.
         triple: String,
-        /// What was asked for.
+        /// The requested name.
         name: String,
     },
-    /// This computer is none that code is made for.
+    /// This computer is not supported.
     #[error("there is no native code for this computer: {0}")]
     Host(String),
 }
@@ -55,11 +56,12 @@ impl std::fmt::Debug for Machine {
 }
 
 impl Machine {
-    /// The computer of a triple, of which a processor or features (`x86-64-v3`, or `has_avx,has_fma`, by the names of Cranelift's settings)
-    /// may be asked for. `native` is this one, with all that it has where nothing is asked for.
+    /// Returns the machine of a triple. `cpu` selects a processor or features by the names of Cranelift's settings,
+    /// such as `x86-64-v3` or `has_avx,has_fma`. The triple `native` is this computer, with all its features if `cpu`
+    /// is absent.
     ///
     /// # Errors
-    /// There is no code for it.
+    /// The machine is not supported.
     pub fn new(triple: &str, cpu: Option<&str>) -> Result<Machine, MachineError> {
         let names: Vec<&str> = cpu.unwrap_or_default().split(',').filter(|name| !name.is_empty()).collect();
         let is_host = triple == "native";
@@ -86,20 +88,20 @@ impl Machine {
         Machine::of(builder, true, false)
     }
 
-    /// This computer, with all that it has.
+    /// Returns this computer, with all its features.
     ///
     /// # Errors
-    /// There is no code for it.
+    /// This computer is not supported.
     pub fn host() -> Result<Machine, MachineError> {
         Machine::of(cranelift_native::builder().map_err(|error| MachineError::Host(error.to_owned()))?, true, true)
     }
 
-    /// This computer, for code that lies where it is made.
+    /// Returns this computer, for code that is executed where it is compiled.
     pub(super) fn in_memory() -> Result<Machine, MachineError> {
         Machine::of(cranelift_native::builder().map_err(|error| MachineError::Host(error.to_owned()))?, false, true)
     }
 
-    /// `moves` says that code may come to lie anywhere.
+    /// Creates a machine. `moves` permits code to be loaded at any address.
     fn of(builder: isa::Builder, moves: bool, is_host: bool) -> Result<Machine, MachineError> {
         let host = |error: String| MachineError::Host(error);
         let finish = |algorithm: &str| {
@@ -109,12 +111,12 @@ impl Machine {
         Ok(Machine { isa: finish("backtracking")?, one_pass: finish("single_pass")?, is_host })
     }
 
-    /// The triple, whole.
+    /// Returns the complete triple.
     pub fn triple(&self) -> String {
         self.isa.triple().to_string()
     }
 
-    /// What it has beyond what all have.
+    /// Returns the optional features of the machine.
     pub(super) fn features(&self) -> Features {
         let triple = self.isa.triple();
         if triple.architecture != Architecture::X86_64 {
@@ -123,38 +125,39 @@ impl Machine {
         }
         let flags = self.isa.isa_flags();
         let has = |name: &str| flags.iter().any(|flag| flag.name == name && flag.as_bool() == Some(true));
-        // Functions of gangs have the convention of all systems but this one.
+        // The code of gangs for AVX2 uses the System V calling convention, which Windows does not use.
         let is_system_v = triple.operating_system != OperatingSystem::Windows;
         let avx2 = is_system_v && ["has_avx", "has_avx2", "has_fma"].into_iter().all(has);
         let fp16 = avx2 && self.is_host && has_fp16();
-        // Without these Cranelift calls functions that move bytes within a vector.
+        // Without these features, Cranelift calls functions that permute the bytes of a vector.
         let gangs = ["has_ssse3", "has_sse41"].into_iter().all(has);
-        // Cranelift's multiply-adds are instructions of AVX.
+        // Cranelift's multiply-adds are AVX instructions.
         Features { fma: has("has_fma") && has("has_avx"), gangs, avx2, fp16 }
     }
 }
 
-/// Instructions of a computer that not all have.
+/// Optional CPU features of a machine.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Features {
-    /// It multiplies and adds with one rounding: otherwise Cranelift calls the C library for that.
+    /// Fused multiply-add. Without it, Cranelift calls the C library.
     pub fma: bool,
-    /// Vectors of 128 bits.
+    /// Vectors of 128 bits, as gangs need them.
     pub gangs: bool,
-    /// AVX2 and FMA, in functions of the System V convention.
+    /// AVX2 and FMA, and the System V calling convention.
     pub avx2: bool,
-    /// AVX512-FP16, and AVX-512 of 256 bits.
+    /// AVX512-FP16, and AVX-512 with 256-bit vectors.
     pub fp16: bool,
 }
 
-/// A feature by Cranelift's name for it with or without `has_`, or a processor by a name of Cranelift's or of compilers of C.
+/// Enables a feature or a processor. A feature has Cranelift's name, with or without `has_`. A processor has the name
+/// that Cranelift or C compilers use.
 fn enable(builder: &mut isa::Builder, name: &str) -> Result<(), SetError> {
     match name.trim() {
         "x86-64" | "generic" | "generic-rv64" => Ok(()),
         name => {
             let feature = name.strip_prefix('+').unwrap_or(name);
             builder.enable(feature).or_else(|_| builder.enable(&format!("has_{feature}")))?;
-            // What Cranelift's levels leave out of those that x86-64 defines.
+            // Features that x86-64 levels include, but Cranelift's levels omit.
             let left_out: &[&str] = match feature {
                 "x86-64-v3" => &["has_avx"],
                 "x86-64-v4" => &["has_avx", "has_avx512f"],
@@ -165,7 +168,8 @@ fn enable(builder: &mut isa::Builder, name: &str) -> Result<(), SetError> {
     }
 }
 
-/// How code is made ahead of time: it is made once, so that what costs time is worth it.
+/// Returns the settings for ahead-of-time compilation. Slow optimisations are worthwhile, because code is compiled
+/// once.
 fn flags(moves: bool, algorithm: &str) -> Result<Flags, SetError> {
     let mut flags = settings::builder();
     let verify = if cfg!(debug_assertions) { "true" } else { "false" };
@@ -174,7 +178,7 @@ fn flags(moves: bool, algorithm: &str) -> Result<Flags, SetError> {
         ("regalloc_algorithm", algorithm),
         ("is_pic", if moves { "true" } else { "false" }),
         ("unwind_info", "false"),
-        // Frames may exceed the guard page below a stack; and nothing is called for it.
+        // Frames may exceed the guard page below a stack. Inline probes call no function.
         ("enable_probestack", "true"),
         ("probestack_strategy", "inline"),
         ("enable_verifier", verify),

@@ -1,4 +1,4 @@
-//! Accesses to memory, each checked.
+//! Checked accesses to memory.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I16, I32, I64};
@@ -15,45 +15,45 @@ use super::status::{Status, address_of};
 use crate::jit::{Access, Action, Id, Location, Reach, Scale};
 use halfbyte_isa::trap::{self, Space};
 
-/// Memory that is there, at any address.
+/// Returns the flags of an access to valid memory, without an alignment requirement.
 pub(super) fn here() -> MemFlagsData {
     let mut flags = MemFlagsData::new();
     flags.set_notrap();
     flags
 }
 
-/// A buffer's memory.
+/// Memory of a buffer.
 #[derive(Clone, Copy)]
 pub(super) struct BufferValues {
     pub start: Value,
-    /// Its size in bytes.
+    /// Size in bytes.
     pub bytes: Value,
     pub is_written: bool,
-    /// It may share no byte with another.
+    /// `true` if the buffer may not share a byte with another buffer.
     pub is_unique: bool,
 }
 
-/// Where an access goes, once it has been checked.
+/// Address of a checked access.
 #[derive(Clone, Copy)]
 struct Place {
     at: Value,
-    /// Whether it is global memory.
+    /// `true` if the address is in global memory.
     is_global: bool,
 }
 
-/// What is wrong with an access.
+/// Description of an invalid access.
 #[derive(Clone, Copy)]
 struct Why {
     status: Value,
     address: Value,
-    /// The line of the part of it that fails, where it has parts.
+    /// Source line of the failing part, if the access combines several accesses of the source.
     line: Option<Value>,
 }
 
-/// What is checked of an access.
+/// Properties of an access that the check needs.
 #[derive(Clone, Copy)]
 struct Checked {
-    /// The number of its instruction.
+    /// Number of the instruction.
     word: u32,
     access: trap::Access,
     width: Width,
@@ -61,7 +61,7 @@ struct Checked {
 }
 
 impl Item<'_, '_, '_, '_> {
-    /// Makes an access, where its guard holds.
+    /// Emits an access, which is executed if its guard is true.
     pub fn access(&mut self, number: u32, access: &Access) {
         let words = match &access.action {
             Action::Load { width, .. } => width.registers(),
@@ -86,7 +86,7 @@ impl Item<'_, '_, '_, '_> {
         self.keep(number, &loaded);
     }
 
-    /// Makes an access; the words that it gives.
+    /// Emits an access without its guard. Returns the loaded words.
     fn made(&mut self, access: &Access) -> SmallVec<[Value; 4]> {
         let word = access.address;
         let of = |access, width| Checked { word, access, width, is_atomic: false };
@@ -120,13 +120,13 @@ impl Item<'_, '_, '_, '_> {
         }
     }
 
-    /// What an access gives that is never made.
+    /// Returns placeholder words of an access that never executes.
     fn nothing(&mut self, width: Width) -> SmallVec<[Value; 4]> {
         let zero = self.s.word(0);
         (0..width.registers()).map(|_| zero).collect()
     }
 
-    /// Memory becomes what an atomic operation makes of it: others run before or after the item.
+    /// Applies an atomic operation to memory. A plain load and store suffice, because items run one after another.
     fn change(&mut self, place: Place, width: Width, change: AtomicOp, operands: &[Value]) -> SmallVec<[Value; 4]> {
         let found = load(&mut self.s, place.at, width, false);
         let new = apply_atomic_to_registers(&mut self.s, change, width, &found, operands, place.is_global);
@@ -134,7 +134,8 @@ impl Item<'_, '_, '_, '_> {
         found
     }
 
-    /// Where an access is made; none where it never can be, and the item has trapped.
+    /// Returns the checked address of an access. Returns `None` if the access is always invalid; the item has then
+    /// trapped.
     fn place(&mut self, place: Location, of: Checked) -> Option<Place> {
         match place {
             Location::Global { offset, base, imm, scale } => {
@@ -167,7 +168,7 @@ impl Item<'_, '_, '_, '_> {
                     }
                     Reach::In(Space::Global) => self.global(base, offset, of),
                     Reach::Any { params } => self.anywhere(base, offset, params, of),
-                    // Constant buffers have the addresses of global memory, but for a bit.
+                    // The address of a constant buffer is that of global memory, except for one bit.
                     Reach::Constants => {
                         let address = self.sum(base, offset);
                         let address = self.s.b.ins().bxor_imm_s(address, CONST_SPACE.cast_signed());
@@ -182,7 +183,7 @@ impl Item<'_, '_, '_, '_> {
         }
     }
 
-    /// An offset in 64 bits.
+    /// Returns an offset in 64 bits.
     pub fn offset(&mut self, offset: Id, imm: i32, scale: Scale) -> Value {
         if let Some(word) = self.dataflow().constant(offset) {
             return self.s.constant(I64, scale.of(word).wrapping_add_signed(imm.into()));
@@ -203,14 +204,14 @@ impl Item<'_, '_, '_, '_> {
         self.s.b.ins().iadd(base, offset)
     }
 
-    /// An item that traps for certain.
+    /// Emits a trap for an access that is always invalid.
     fn never(&mut self, status: Status, of: Checked, address: Value) -> Option<Place> {
         let status = self.of_alignment(address, of.width, status);
         self.trap_with(status, of.word, address);
         None
     }
 
-    /// Misaligned, where an address is; else another.
+    /// Returns `Misaligned` if an address is misaligned, and `status` otherwise.
     fn of_alignment(&mut self, address: Value, width: Width, status: Status) -> Value {
         let otherwise = self.s.constant(I32, status.code().cast_unsigned().into());
         if width == Width::B8 {
@@ -221,13 +222,13 @@ impl Item<'_, '_, '_, '_> {
         self.s.b.ins().select(rest, misaligned, otherwise)
     }
 
-    /// Whether an access at an offset is within memory of so many bytes, and aligned.
+    /// Returns `true` if an access at an offset is aligned and lies within memory of `bytes` bytes.
     fn is_within(&mut self, offset: Value, bytes: Value, width: Width) -> Value {
         let b = &mut self.s.b;
         let is_in = if width == Width::B8 {
             b.ins().icmp(IntCC::UnsignedLessThan, offset, bytes)
         } else {
-            // An aligned access is within where its first byte is in the whole units that there are.
+            // An aligned access fits if its first byte lies in the whole units of the memory.
             let whole = b.ins().band_imm_s(bytes, -i64::from(width.bytes()));
             b.ins().icmp(IntCC::UnsignedLessThan, offset, whole)
         };
@@ -239,7 +240,7 @@ impl Item<'_, '_, '_, '_> {
         self.s.b.ins().band(is_in, is_aligned)
     }
 
-    /// Goes on where a truth value holds, else to a new block, in which the item is to trap.
+    /// Continues if `holds` is true. Otherwise, the item traps in a cold block.
     fn or_trap(&mut self, holds: Value, of: Checked, trap: impl FnOnce(&mut Self) -> Why) {
         let (on, cold) = (self.s.b.create_block(), self.s.b.create_block());
         self.s.b.set_cold_block(cold);
@@ -250,7 +251,7 @@ impl Item<'_, '_, '_, '_> {
         self.s.b.switch_to_block(on);
     }
 
-    /// Memory of the item's own.
+    /// Returns the address of an access to local memory.
     fn local(&mut self, address: Value, of: Checked) -> Option<Place> {
         let Some((slot, bytes)) = self.frame.scratch.filter(|_| !of.is_atomic) else {
             return self.never(Status::OutOfBounds, of, address);
@@ -272,7 +273,7 @@ impl Item<'_, '_, '_, '_> {
         Place { at: self.s.b.ins().iadd(start, offset), is_global: false }
     }
 
-    /// Constant bank 0, of which an access stays within one part.
+    /// Returns the address of an access to constant bank 0, which must lie within one part.
     fn constant_bank(&mut self, bank: u8, address: Value, of: Checked) -> Option<Place> {
         let Some(slot) = self.frame.bank.filter(|_| bank == 0 && of.access == trap::Access::Load) else {
             return self.never(Status::OutOfBounds, of, address);
@@ -282,7 +283,7 @@ impl Item<'_, '_, '_, '_> {
         Some(self.in_slot(slot, address))
     }
 
-    /// Whether an access is within a part of the bank.
+    /// Returns `true` if an access is aligned and lies within a part of the bank.
     fn in_parts(&mut self, address: Value, width: Width) -> Value {
         let mut holds = None;
         for [start, end] in self.frame.parts.clone() {
@@ -297,7 +298,7 @@ impl Item<'_, '_, '_, '_> {
         self.s.b.ins().band(holds, is_aligned)
     }
 
-    /// Global memory: the buffer whose address the base is, or whichever has the address.
+    /// Returns the address of an access to global memory: in the buffer whose address is `base`, or in any buffer.
     fn global(&mut self, base: [Id; 2], offset: Value, of: Checked) -> Option<Place> {
         if let Some(buffer) = self.buffer_at(base) {
             return self.in_buffer(buffer, offset, of);
@@ -306,7 +307,7 @@ impl Item<'_, '_, '_, '_> {
         self.found(address, of)
     }
 
-    /// Whichever buffer has an address.
+    /// Returns the address of an access to any buffer.
     fn found(&mut self, address: Value, of: Checked) -> Option<Place> {
         let found = self.search(address, of);
         self.or_trap(found, of, |item| item.why_not(address, of));
@@ -327,7 +328,7 @@ impl Item<'_, '_, '_, '_> {
             self.or_trap(holds, of, |item| item.why_not_of(buffer, offset, of));
             return Some(Place { at, is_global: true });
         }
-        // What is before or after it may be in a buffer that it begins in.
+        // An address before or after the buffer may lie in a buffer that contains its start.
         let (on, elsewhere) = (self.s.b.create_block(), self.s.b.create_block());
         self.s.b.set_cold_block(elsewhere);
         self.s.b.ins().brif(holds, on, &[], elsewhere, &[]);
@@ -339,7 +340,7 @@ impl Item<'_, '_, '_, '_> {
         Some(Place { at, is_global: true })
     }
 
-    /// What is wrong with an access at an offset in a buffer.
+    /// Returns the error of an access at an offset in a buffer.
     fn why_not_of(&mut self, buffer: BufferValues, offset: Value, of: Checked) -> Why {
         let status = self.why_not_in(buffer, offset, of);
         let address = self.s.b.ins().iadd(buffer.start, offset);
@@ -353,7 +354,7 @@ impl Item<'_, '_, '_, '_> {
         })
     }
 
-    /// Of an access that stands for several of the text the first of them that is wrong.
+    /// Returns the first failing part of an access that combines several accesses of the source.
     fn first_part(
         &mut self,
         whole: Why,
@@ -379,7 +380,7 @@ impl Item<'_, '_, '_, '_> {
         why
     }
 
-    /// Why an access at an offset in a buffer is not made.
+    /// Returns the status of an invalid access at an offset in a buffer.
     fn why_not_in(&mut self, buffer: BufferValues, offset: Value, of: Checked) -> Value {
         let status = if of.access == trap::Access::Store && !buffer.is_written {
             let holds = self.is_within(offset, buffer.bytes, of.width);
@@ -397,7 +398,8 @@ impl Item<'_, '_, '_, '_> {
         self.s.b.ins().select(rest, misaligned, status)
     }
 
-    /// Whether a buffer has what is accessed, where addresses count from its start; none where it never has.
+    /// Returns `true` if a buffer contains the accessed bytes. Alignment is relative to the start of the buffer.
+    /// Returns `None` if the buffer never permits the access.
     fn has(&mut self, buffer: BufferValues, address: Value, of: Checked) -> Option<Value> {
         if of.access == trap::Access::Store && !buffer.is_written {
             return None;
@@ -406,7 +408,7 @@ impl Item<'_, '_, '_, '_> {
         Some(self.is_within(offset, buffer.bytes, of.width))
     }
 
-    /// Whether some buffer has what is accessed.
+    /// Returns `true` if any buffer contains the accessed bytes.
     fn search(&mut self, address: Value, of: Checked) -> Value {
         let mut found = None;
         for buffer in self.frame.buffers.clone().into_iter().flatten() {
@@ -416,7 +418,7 @@ impl Item<'_, '_, '_, '_> {
         found.unwrap_or_else(|| self.s.truth(false))
     }
 
-    /// Whether what is accessed is in a buffer in which this one begins, or at whose end.
+    /// Returns `true` if the accessed bytes lie in another buffer that contains the start of `inner`, or ends there.
     fn search_around(&mut self, inner: BufferValues, address: Value, of: Checked) -> Value {
         let mut found = self.s.truth(false);
         for outer in self.frame.buffers.clone().into_iter().flatten() {
@@ -432,7 +434,8 @@ impl Item<'_, '_, '_, '_> {
         found
     }
 
-    /// Why no buffer has what is accessed: what the one says that the address is in.
+    /// Returns the error of an access that no buffer permits. The buffer that contains the address determines the
+    /// status.
     fn why_not(&mut self, address: Value, of: Checked) -> Why {
         let status = self.status_at(address, of);
         let whole = Why { status, address, line: None };
@@ -453,7 +456,7 @@ impl Item<'_, '_, '_, '_> {
         status
     }
 
-    /// Any memory: a buffer, or the window of another one.
+    /// Returns the address of an access to generic memory: a buffer, or the window of another memory.
     fn anywhere(&mut self, base: [Id; 2], offset: Value, params: bool, of: Checked) -> Option<Place> {
         if let Some(buffer) = self.buffer_at(base) {
             return self.in_buffer(buffer, offset, of);
@@ -488,7 +491,7 @@ impl Item<'_, '_, '_, '_> {
         self.s.b.switch_to_block(other);
         self.s.b.set_cold_block(other);
         let Why { status, address, line } = self.why_not(address, of);
-        // In a window an address counts from its start.
+        // The address in a window is reported relative to the start of the window.
         let local = self.s.b.ins().iadd_imm_s(address, -(LOCAL_WINDOW as i64));
         let is_local = self.s.b.ins().icmp_imm_s(IntCC::UnsignedLessThan, local, WINDOW_BYTES as i64);
         let named = self.s.b.ins().select(is_local, local, address);
@@ -498,7 +501,7 @@ impl Item<'_, '_, '_, '_> {
     }
 }
 
-/// The words of a load.
+/// Emits a load. Returns its words.
 pub(super) fn load(s: &mut Scalar<'_, '_, '_>, at: Value, width: Width, signed: bool) -> SmallVec<[Value; 4]> {
     let narrow = match width {
         Width::B8 => I8,
@@ -512,7 +515,7 @@ pub(super) fn load(s: &mut Scalar<'_, '_, '_>, at: Value, width: Width, signed: 
     std::iter::once(word).collect()
 }
 
-/// Stores words.
+/// Emits a store of words.
 pub(super) fn store(s: &mut Scalar<'_, '_, '_>, at: Value, width: Width, data: &[Value]) {
     let narrow = match width {
         Width::B8 => Some(I8),

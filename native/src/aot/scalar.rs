@@ -1,4 +1,5 @@
-//! What instructions mean, as Cranelift's on scalars: the values of one item are in registers.
+//! Semantics of instructions as scalar Cranelift instructions. The values of one item are in
+//! registers.
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::types::{F32, I8, I32, I64};
@@ -16,15 +17,15 @@ use super::library::Library;
 use super::soft::{self, Soft};
 use crate::jit::{Op, compare, integer};
 
-/// A function on its way, and the functions of the object that it may call.
+/// Builder of a function, with the library of functions that it may call.
 pub(super) struct Scalar<'a, 'f, 'm> {
     pub b: &'a mut FunctionBuilder<'f>,
     pub library: &'a mut Library<'m>,
-    /// The functions that it calls, by how it names them.
+    /// The called functions, and their references in this function.
     called: Vec<(FuncId, FuncRef)>,
 }
 
-/// What values of soft functions are kept in.
+/// Operands or results of a soft function.
 pub(super) type Values = SmallVec<[Value; 6]>;
 
 impl<'a, 'f, 'm> Scalar<'a, 'f, 'm> {
@@ -32,7 +33,7 @@ impl<'a, 'f, 'm> Scalar<'a, 'f, 'm> {
         Scalar { b, library, called: Vec::new() }
     }
 
-    /// The same bits as another type.
+    /// Returns the same bits as another type.
     pub fn cast(&mut self, ty: Type, x: Value) -> Value {
         cast(self.b, ty, x)
     }
@@ -45,7 +46,7 @@ impl<'a, 'f, 'm> Scalar<'a, 'f, 'm> {
         self.b.ins().f64const(value)
     }
 
-    /// Calls a function of the object, which is made where something calls it.
+    /// Calls a soft function, which is added to the object at its first call.
     pub fn call(&mut self, soft: Soft, args: &[Value]) -> Values {
         let id = self.library.function(soft);
         let Some(id) = id else { return args.iter().copied().cycle().take(soft.results()).collect() };
@@ -66,7 +67,7 @@ impl<'a, 'f, 'm> Scalar<'a, 'f, 'm> {
         results.first().or(args.first()).copied().unwrap_or_else(|| self.word(0))
     }
 
-    /// The result of an operation on f32s, any NaN made the one there is.
+    /// Returns the result of an operation on f32s as bits, with the canonical NaN for any NaN.
     pub fn single_result(&mut self, x: Value) -> Value {
         let is_nan = self.b.ins().fcmp(FloatCC::Unordered, x, x);
         let bits = self.cast(I32, x);
@@ -74,12 +75,12 @@ impl<'a, 'f, 'm> Scalar<'a, 'f, 'm> {
         self.b.ins().select(is_nan, nan, bits)
     }
 
-    /// The low halfword of a word and the high one, each in a word of its own.
+    /// Returns the low half and the high half of a word, each in a word of its own.
     pub fn halves(&mut self, x: Value) -> [Value; 2] {
         [self.b.ins().band_imm_s(x, 0xFFFF), self.b.ins().ushr_imm_s(x, 16)]
     }
 
-    /// What each half of some words becomes.
+    /// Applies a function to both halves of words.
     pub fn lanes<const N: usize>(
         &mut self,
         words: [Value; N],
@@ -92,9 +93,9 @@ impl<'a, 'f, 'm> Scalar<'a, 'f, 'm> {
         self.b.ins().bor(low, high)
     }
 
-    /// Byte i of the result is one of the eight of two words.
+    /// Returns a permutation of the eight bytes of two words. Byte i of the result is selected by `select[i]`.
     pub fn bytes(&mut self, x: Value, y: Value, select: [u8; 4]) -> Value {
-        // What moves by the same number of bytes moves at once.
+        // Bytes that move by the same distance are moved together.
         let mut moves: SmallVec<[(bool, i32, u32); 4]> = SmallVec::new();
         for (to, from) in (0i32..).zip(select) {
             let (second, by, mask) = (from & 4 != 0, to - i32::from(from & 3), 0xFF << (8 * to));
@@ -118,14 +119,14 @@ impl<'a, 'f, 'm> Scalar<'a, 'f, 'm> {
         all.unwrap_or(x)
     }
 
-    /// A pair of words as one value.
+    /// Returns a pair of words as a 64-bit value.
     pub fn join(&mut self, [low, high]: [Value; 2]) -> Value {
         let (low, high) = (self.b.ins().uextend(I64, low), self.b.ins().uextend(I64, high));
         let high = self.b.ins().ishl_imm_s(high, 32);
         self.b.ins().bor(low, high)
     }
 
-    /// A value of 64 bits as a pair of words.
+    /// Returns a 64-bit value as a pair of words.
     pub fn split(&mut self, x: Value) -> [Value; 2] {
         let high = self.b.ins().ushr_imm_s(x, 32);
         [self.b.ins().ireduce(I32, x), self.b.ins().ireduce(I32, high)]
@@ -136,7 +137,7 @@ impl<'a, 'f, 'm> Scalar<'a, 'f, 'm> {
     }
 }
 
-/// The same bits as another type.
+/// Returns the same bits as another type.
 fn cast(b: &mut FunctionBuilder<'_>, ty: Type, x: Value) -> Value {
     let mut flags = MemFlagsData::new();
     flags.set_endianness(Endianness::Little);
@@ -171,7 +172,7 @@ impl Domain for Scalar<'_, '_, '_> {
         self.b.ins().bnot(a)
     }
 
-    // Cranelift takes counts modulo the width, too.
+    // Cranelift shift counts are modulo the width, too.
     fn shl(&mut self, a: Value, count: Value) -> Value {
         self.b.ins().ishl(a, count)
     }
@@ -206,7 +207,7 @@ impl Domain for Scalar<'_, '_, '_> {
         let mut is_odd = self.b.ins().icmp_imm_s(IntCC::Equal, b, 0);
         let is_zero = is_odd;
         if op.signed {
-            // The least integer by -1 is itself without remainder, as it is by 1.
+            // The least integer divided by -1 is itself, with remainder 0, as if divided by 1.
             let least = self.b.ins().icmp_imm_s(IntCC::Equal, a, i64::from(i32::MIN));
             let minus = self.b.ins().icmp_imm_s(IntCC::Equal, b, -1);
             let overflows = self.b.ins().band(least, minus);
@@ -345,11 +346,11 @@ impl Domain for Scalar<'_, '_, '_> {
 }
 
 impl Scalar<'_, '_, '_> {
-    /// How two floats of one type stand to each other.
+    /// Compares two floats of the same type.
     pub fn relation(&mut self, with: Compare, a: Value, b: Value) -> Value {
         match compare(self.b, with, a, b) {
             Some(holds) => holds,
-            // Never and always, which have no name.
+            // The comparisons that are never or always true have no float condition.
             None => self.truth(with.code() != 0),
         }
     }

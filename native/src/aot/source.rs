@@ -1,4 +1,4 @@
-//! What a machine's folder says of a kernel that becomes a function.
+//! Description of a kernel for ahead-of-time compilation, by the module of its instruction set.
 
 use halfbyte_abi::Axis;
 use halfbyte_isa::halu::domain::{IndexKind, SpecialReg};
@@ -6,55 +6,55 @@ use halfbyte_isa::halu::domain::{IndexKind, SpecialReg};
 use crate::jit::Front;
 use crate::launch::Pointer;
 
-/// A kernel, as its machine sees it.
+/// A kernel in the form of its instruction set.
 pub(crate) struct Source<'a> {
     pub front: &'a dyn Front,
-    /// The addresses of buffers in constant bank 0, where it is known which are unique.
+    /// Addresses of buffers in constant bank 0, with their uniqueness if it is known.
     pub pointers: &'a [Pointer],
-    /// The special registers that instructions read.
+    /// Special registers that instructions read.
     pub specials: &'a [SpecialReg],
     pub bank: Bank,
-    /// Bytes of local memory that each item declares, and the address of the first.
+    /// Number of bytes of local memory of each item, and the address of the first byte.
     pub scratch_bytes: u32,
     pub scratch_start: u64,
-    /// Items of a group have memory together.
+    /// `true` if the items of a group share memory.
     pub has_shared: bool,
 }
 
-/// Constant bank 0.
+/// Layout of constant bank 0.
 pub(crate) struct Bank {
     pub bytes: u32,
-    /// Where each parameter lies.
+    /// Offset of each parameter.
     pub params: Vec<u32>,
-    /// Where words lie that a launch says.
+    /// Offsets of the words that depend on the launch, with their values.
     pub launch: Vec<(u32, Count)>,
-    /// From where to where parts lie of which an access stays within one.
+    /// Start and end of the parts. An access must lie within one part.
     pub parts: Vec<[u32; 2]>,
 }
 
-/// What is the same for all items of a launch.
+/// A value that is uniform across a launch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Count {
-    /// The number of items.
+    /// Number of items.
     Items,
-    /// Items of a group, along an axis or in all.
+    /// Number of items of a group, along an axis or in total.
     Block(Option<Axis>),
-    /// Groups, likewise.
+    /// Number of groups, along an axis or in total.
     Grid(Option<Axis>),
-    /// Subgroups of a group.
+    /// Number of subgroups of a group.
     Warps,
-    /// What no launch changes.
+    /// A constant.
     Always(u32),
 }
 
 impl Count {
-    /// Whether it depends on how items are put into groups.
+    /// Returns `true` if the value depends on the grouping of the items.
     pub fn is_of_groups(self) -> bool {
         !matches!(self, Count::Items | Count::Always(_))
     }
 }
 
-/// Whether a register depends on how items are put into groups.
+/// Returns `true` if a special register depends on the grouping of the items.
 pub(super) fn is_of_groups(register: SpecialReg) -> bool {
     register != SpecialReg { of: IndexKind::Item, axis: None }
 }

@@ -1,11 +1,11 @@
-//! What a function of an object returns.
+//! Status that a function of an object returns.
 
 use halfbyte_isa::trap::TrapKind;
 
 macro_rules! statuses {
     ($($variant:ident = $code:literal, $name:literal, $summary:literal;)*) => {
-        /// What a function returns, and what `kind` of its trap record is. Traps are those of an item; the others, from 16 on, are of
-        /// arguments, which are checked before anything runs.
+        /// Return value of a function, and the field `kind` of its trap record. Codes from 16 on report invalid
+        /// arguments, which are checked before any item runs. Other codes except 0 are traps of an item.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         #[non_exhaustive]
         pub enum Status {
@@ -13,17 +13,17 @@ macro_rules! statuses {
         }
 
         impl Status {
-            /// Every one, in the order of their codes.
+            /// All statuses, in the order of their codes.
             pub const ALL: [Status; [$($code),*].len()] = [$(Status::$variant),*];
 
-            /// The name in text: `out_of_bounds`.
+            /// Returns the name in text: `out_of_bounds`.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Status::$variant => $name,)*
                 }
             }
 
-            /// What it says, in a line.
+            /// Returns a description in one line.
             pub const fn summary(self) -> &'static str {
                 match self {
                     $(Status::$variant => $summary,)*
@@ -52,22 +52,22 @@ statuses! {
 }
 
 impl Status {
-    /// The number that it is returned as.
+    /// Returns the code that functions return.
     pub const fn code(self) -> i32 {
         self as i32
     }
 
-    /// The status of a code.
+    /// Returns the status of a code, if any.
     pub fn from_code(code: i32) -> Option<Status> {
         Status::ALL.into_iter().find(|status| status.code() == code)
     }
 
-    /// Whether it is of the arguments, before any item has run.
+    /// Returns `true` if the status reports an invalid argument, before any item has run.
     pub const fn is_of_arguments(self) -> bool {
         self.code() >= Status::NullBuffer.code()
     }
 
-    /// That of a trap, as launches in memory report it.
+    /// Returns the status of a trap, as launches in memory report it.
     pub const fn of(kind: &TrapKind) -> Status {
         match kind {
             TrapKind::OutOfBounds { .. } => Status::OutOfBounds,
@@ -83,7 +83,7 @@ impl Status {
     }
 }
 
-/// The address that a trap names, if any; of an access.
+/// Returns the address of a trap, or 0 if the trap has no address.
 pub(super) const fn address_of(kind: &TrapKind) -> u64 {
     match *kind {
         TrapKind::OutOfBounds { address, .. }

@@ -1,4 +1,4 @@
-//! Native code for this computer, made by Cranelift.
+//! Native code for the host, compiled by Cranelift.
 
 use std::mem::ManuallyDrop;
 use std::panic::{RefUnwindSafe, UnwindSafe};
@@ -26,17 +26,17 @@ impl From<ModuleError> for NativeError {
     }
 }
 
-/// How registers of the host are allocated.
+/// Register allocation algorithm for the host.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Allocation {
-    /// For code that goes round: values stay in registers.
+    /// For code with loops: values stay in registers.
     Backtracking,
-    /// For code that is run through once a call: made in much less time, and most values lie in memory.
+    /// For code that runs once a call: compilation takes much less time, and most values lie in memory.
     SinglePass,
 }
 
-/// How Cranelift is to make code for this computer. It does not optimise: what is worth it has been done to the words by
-/// then, and the rest would cost more time than it saves.
+/// Returns Cranelift's target for the host. Cranelift does not optimise, because worthwhile optimisations have already
+/// been applied to the machine code. Further ones would cost more time than they save.
 fn host(allocation: Allocation) -> Result<OwnedTargetIsa, NativeError> {
     let mut flags = settings::builder();
     let verify = if cfg!(debug_assertions) { "true" } else { "false" };
@@ -66,7 +66,7 @@ fn host(allocation: Allocation) -> Result<OwnedTargetIsa, NativeError> {
     }
 }
 
-/// The same, looked up once.
+/// Returns the target for the host, which is looked up only once.
 fn known_host(allocation: Allocation) -> Result<OwnedTargetIsa, NativeError> {
     static KNOWN: [OnceLock<Result<OwnedTargetIsa, NativeError>>; 2] = [OnceLock::new(), OnceLock::new()];
     let [backtracking, single_pass] = &KNOWN;
@@ -77,7 +77,7 @@ fn known_host(allocation: Allocation) -> Result<OwnedTargetIsa, NativeError> {
     known.get_or_init(|| host(allocation)).clone()
 }
 
-/// Functions on their way to be native code.
+/// Builder of native functions.
 pub struct NativeBuilder {
     isa: OwnedTargetIsa,
     module: NativeModule,
@@ -87,7 +87,7 @@ pub struct NativeBuilder {
     bytes: usize,
 }
 
-/// A function by its place among those of a [`NativeCode`].
+/// Number of a function in a [`NativeCode`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FunctionId(u32);
 
@@ -110,12 +110,12 @@ impl NativeBuilder {
         })
     }
 
-    /// That of `extern "C"` functions.
+    /// Returns the calling convention of `extern "C"` functions.
     pub fn call_conv(&self) -> CallConv {
         self.isa.default_call_conv()
     }
 
-    /// Adds a function. `build` makes its blocks; sealing and finalising them is done here.
+    /// Adds a function. `build` creates its blocks; this function seals and finalises them.
     pub fn define<R>(
         &mut self,
         signature: Signature,
@@ -125,7 +125,7 @@ impl NativeBuilder {
         self.define_as_built(signature, |b| (allocation, build(b)))
     }
 
-    /// The same of a function of which `build` says how registers are allocated.
+    /// Adds a function whose `build` also chooses the register allocation.
     pub fn define_as_built<R>(
         &mut self,
         signature: Signature,
@@ -152,9 +152,9 @@ impl NativeBuilder {
         Ok((FunctionId(self.functions.len() as u32 - 1), made))
     }
 
-    /// Adds a function by its code, which refers to nothing outside it.
+    /// Adds a function by its machine code, which refers to nothing outside it.
     pub fn define_code(&mut self, code: &[u8]) -> Result<FunctionId, NativeError> {
-        /// What the starts of functions are a multiple of: a line of decoded instructions.
+        /// Alignment of a function: a line of decoded instructions.
         const ALIGN: u64 = 32;
         let module: &mut JITModule = &mut self.module.0;
         let id = module.declare_anonymous_function(&Signature::new(CallConv::SystemV))?;
@@ -173,10 +173,10 @@ impl NativeBuilder {
     }
 }
 
-/// Native code. It is freed with this.
+/// Native code, which is freed when this value is dropped.
 pub struct NativeCode {
     functions: Vec<*const u8>,
-    /// Bytes of all functions.
+    /// Number of bytes of all functions.
     pub bytes: usize,
     _module: NativeModule,
 }
@@ -186,18 +186,18 @@ unsafe impl Send for NativeCode {}
 // SAFETY: likewise.
 unsafe impl Sync for NativeCode {}
 
-// What could be seen half changed is the module's, which nobody sees.
+// Only the module could be observed half changed, and no caller sees the module.
 impl UnwindSafe for NativeCode {}
 impl RefUnwindSafe for NativeCode {}
 
 impl NativeCode {
-    /// The address of a function, to be cast to the type that its signature stands for; none where it is no function of this code.
-    /// It may be called for as long as the code is there.
+    /// Returns the address of a function, or `None` if the function is not part of this code. The caller casts the
+    /// address to the type of the function's signature. The address is valid for as long as the code exists.
     pub fn address(&self, function: FunctionId) -> Option<*const u8> {
         self.functions.get(function.0 as usize).copied()
     }
 
-    /// The number of functions.
+    /// Returns the number of functions.
     pub fn functions(&self) -> usize {
         self.functions.len()
     }
@@ -207,7 +207,7 @@ impl NativeCode {
 pub(crate) struct NativeModule(ManuallyDrop<JITModule>);
 
 impl NativeModule {
-    /// Addresses of its functions are to be called no longer than this is there.
+    /// Wraps a module. Addresses of its functions must not be called after this value is dropped.
     pub fn new(module: JITModule) -> NativeModule {
         NativeModule(ManuallyDrop::new(module))
     }
@@ -215,9 +215,9 @@ impl NativeModule {
 
 impl Drop for NativeModule {
     fn drop(&mut self) {
-        // SAFETY: this is the only place that takes the module, once.
+        // SAFETY: this is the only place that takes the module, and it does so once.
         let module = unsafe { ManuallyDrop::take(&mut self.0) };
-        // SAFETY: whoever gives out addresses of its functions keeps it for as long as they may be called.
+        // SAFETY: an owner that hands out addresses of functions keeps this value for as long as they may be called.
         unsafe { module.free_memory() };
     }
 }
@@ -269,7 +269,7 @@ mod tests {
 
     #[test]
     fn memory_is_given_back() {
-        // More than a process may have mappings, were they kept.
+        // If the memory were kept, there would be more mappings than a process may have.
         for _ in 0..70_000 / 8 {
             let mut builder = NativeBuilder::new().unwrap();
             let signature = signature(&builder);

@@ -1,9 +1,10 @@
-//! Loads and stores of whole rows, called by compiled code. Every access is checked here: for a row at once where addresses
-//! grow by a constant, else item by item.
+//! Loads and stores of whole rows, which compiled code calls. Every access is checked here. The
+//! check covers a whole row at once if the addresses are affine, and one item otherwise.
 //!
-//! An item that may not make an access faults. It and all after it then leave the row, so that the fault that is left in the
-//! end is the lowest item's first. Where items of a group are at different turns, that of the earliest one is kept, and who runs
-//! the blocks has the others leave.
+//! An item whose access is invalid faults. The item and all items after it then leave the row, so
+//! the last fault recorded is the first fault of the lowest item. If the items of a group are in
+//! different rounds, the fault of the earliest round is kept. The caller that runs the blocks then
+//! removes the other items.
 
 use arrayvec::ArrayVec;
 use halfbyte_abi::{buffer_base, buffer_slot};
@@ -18,45 +19,45 @@ use super::{anywhere, atomic, grid};
 use crate::host::{Found, HostMemory, start_of};
 use halfbyte_isa::trap::{Access, Space, TrapKind};
 
-/// What faults call the space of constant buffers: the bank behind that of parameters.
+/// Space of constant buffers in faults: the bank after the bank of the parameters.
 pub const CONSTANTS: Space = Space::Constant(1);
 
-/// An instruction that accesses memory, as compiled.
+/// Compiled instruction that accesses memory.
 #[derive(Clone, Debug)]
 pub(super) struct Site {
-    /// The instruction's word.
+    /// Address of the instruction.
     pub address: u32,
     pub kind: Kind,
     pub width: Width,
-    /// 8 and 16 bits are sign-extended.
+    /// `true` if 8 and 16 bits are sign-extended.
     pub signed: bool,
     pub space: Space,
-    /// The memory of an address of 64 bits, where that is not the space.
+    /// Memory of a 64-bit address, if the memory is not `space`.
     pub flat: Option<Reach>,
-    /// Others of the group run behind it.
+    /// `true` if other items of the group run after the access.
     pub yields: bool,
-    /// What memory becomes in one step, and whether what was there is wanted.
+    /// Atomic operation, with `true` if the old value is used.
     pub change: Option<(AtomicOp, bool)>,
-    /// Added to every address; modulo 2^32 in a constant bank.
+    /// Offset added to every address, modulo 2^32 in a constant bank.
     pub imm: i32,
-    /// From an item's place to the next one's in bytes, where that is known.
+    /// Distance in bytes between the accesses of consecutive items, if it is known.
     pub stride: u32,
-    /// From its offset to the next one's, of which each counts as the scale says.
+    /// Difference between the offsets of consecutive items, in units of `scale`.
     pub step: u32,
     pub scale: Scale,
-    /// What its offset grows by along x and along y, where it grows so.
+    /// Difference between the offsets of neighbours along x and along y, if the access is affine along both axes.
     pub grid: [u32; 2],
-    /// Its guard holds for no items but the first ones, of which the header says how many they are at most.
+    /// `true` if the guard holds for no item at or after `Header::first`.
     pub of_first: bool,
-    /// What it loads is read for these alone, up to a whole chunk of them.
+    /// `true` if only the first items, rounded up to a whole chunk, use the loaded values.
     pub read_first: bool,
-    /// A load may give a row in the buffer itself.
+    /// `true` if a load may return a row in the buffer itself.
     pub in_place: bool,
-    /// The offset in a context of the first row that a load fills, or a store may be buffered in.
+    /// Offset in the context of the first row that a load fills. A store may be buffered in this row.
     pub row: usize,
-    /// From that row to the next.
+    /// Distance in bytes to the next row.
     pub row_bytes: usize,
-    /// Of offset, base, mask and data: whether every item has its own.
+    /// Operands that are rows.
     pub steps: Steps,
 }
 
@@ -66,7 +67,7 @@ pub(super) enum Kind {
     Fault(TrapKind),
 }
 
-/// Which operands are rows of one word an item; the others are one word for all.
+/// Operands that are rows with one word per item. The other operands are uniform words.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Steps {
     pub offset: bool,
@@ -75,12 +76,13 @@ pub(super) struct Steps {
     pub data: [bool; 8],
 }
 
-/// Items from this one on leave the row, and this one with a fault.
+/// Records a fault of `item`, and removes `item` and all items after it from the row. If the items are in different
+/// rounds, no item is removed here.
 ///
 /// # Safety
-/// The header is that of a context, laid out as what it shares says.
+/// `header` belongs to a context with the layout that its shared state describes.
 pub(super) unsafe fn leave(header: *mut Header, item: u32, address: u32, kind: FaultKind) {
-    // SAFETY: the caller's promise. There are as many turns as there were items.
+    // SAFETY: the caller's promise. `rounds` has one entry per item.
     unsafe {
         let rounds = (*header).rounds;
         (*header).at_rest = 0;
@@ -95,7 +97,7 @@ pub(super) unsafe fn leave(header: *mut Header, item: u32, address: u32, kind: F
         let header = &mut *header;
         header.fault = Some(RowFault { item, round, address, kind });
         header.set_items(item);
-        // Where nobody is left, loops end at their next iteration.
+        // If no item is left, loops end at their next iteration.
         if item == 0 {
             header.headroom = 0;
         }
@@ -103,20 +105,20 @@ pub(super) unsafe fn leave(header: *mut Header, item: u32, address: u32, kind: F
 }
 
 impl Shared {
-    /// Whether all memory is known to have an end, so that what is there behind an access may be read, too.
+    /// Returns `true` if the end of all memory is known. A load may then read bytes after an access.
     fn is_bounded(&self) -> bool {
         // SAFETY: null, or memory that outlives the launch.
         unsafe { self.host.as_ref() }.is_none_or(HostMemory::is_bounded)
     }
 
-    /// The buffer in whose slot an address lies, and the offset from its start, modulo 2^64.
+    /// Returns the buffer whose slot contains an address, and the offset from its start, modulo 2^64.
     fn buffer(&self, address: u64) -> Option<(&RawBuffer, u64)> {
         let param = buffer_slot(address)?;
         let buffer = self.buffers.get(param).filter(|buffer| !buffer.start.is_null())?;
         Some((buffer, address.wrapping_sub(buffer_base(param))))
     }
 
-    /// The memory of a space that an address leads to: its start there, and the bytes from there on.
+    /// Returns the memory at an address in a space, and the number of bytes from there to its end.
     fn find(&self, access: Access, space: Space, address: u64, found: &Found) -> Option<(*mut u8, u64)> {
         match space {
             Space::Global => {
@@ -157,7 +159,7 @@ impl Shared {
 }
 
 impl Header {
-    /// The same for an item of the row.
+    /// Returns the memory that `item` accesses at an address in a space, and the number of bytes from there to its end.
     pub fn find(&self, access: Access, space: Space, address: u64, item: u32) -> Option<(*mut u8, u64)> {
         let Own { shared, shared_bytes, scratch, scratch_bytes, scratch_start } = self.own;
         match space {
@@ -169,15 +171,15 @@ impl Header {
             Space::Local => {
                 let address = address.checked_sub(scratch_start)?;
                 let left = (scratch_bytes as u64).checked_sub(address)?;
-                // SAFETY: likewise; there are so many bytes for each item of the row.
+                // SAFETY: likewise; each item of the row has `scratch_bytes` bytes.
                 Some((unsafe { scratch.add(item as usize * scratch_bytes + address as usize) }, left))
             }
             Space::Global | Space::Constant(_) => self.shared().find(access, space, address, &self.found),
         }
     }
 
-    /// Returns the start of an access that an item makes. Only such an access may reach the padding of an allocation:
-    /// of a row, it is not known which items access its last bytes. `inst` is the address of the instruction.
+    /// Returns the start of an access by one item. Only such an access may reach the padding of an allocation: for a
+    /// row, the items that access the last bytes are unknown. `inst` is the address of the instruction.
     pub fn find_one(
         &self,
         (access, inst): (Access, u32),
@@ -201,15 +203,15 @@ impl Header {
 /// The addresses of a row.
 #[derive(Clone, Copy)]
 pub(super) enum Places {
-    /// `base + offset + step * k`, the sum of the last two modulo 2^32.
+    /// `base + offset + step * k`. The sum of `offset` and `step * k` is modulo 2^32.
     Affine { base: u64, offset: u32, step: u32 },
-    /// The same with so much along x and along y, of so many items along x.
+    /// Affine addresses along x and along y. `across` is the number of items along x.
     Grid { base: u64, offset: u32, grid: [u32; 2], across: u32 },
-    /// Base and offset by item, or one for all.
+    /// Gather or scatter: `base` and `offset` are rows or uniform words.
     Each { offset: Words, base: [Words; 2] },
 }
 
-/// A row, or one word for all items. It may start at any address: what was loaded may be a row in a buffer.
+/// Row, or a uniform word. A row may start at any address, because loaded values may be a row in a buffer.
 #[derive(Clone, Copy)]
 pub(super) struct Words {
     pub start: *const u32,
@@ -221,20 +223,21 @@ impl Words {
         Words { start, step: each.into() }
     }
 
-    /// The same from an item on.
+    /// Returns the row without the items before `item`.
     pub fn from(self, item: u32) -> Words {
         Words { start: self.start.wrapping_add(item as usize * self.step), ..self }
     }
 
     /// # Safety
-    /// The row has such an item.
+    /// The row has the item `item`.
     pub unsafe fn get(self, item: u32) -> u32 {
         // SAFETY: the caller's promise.
         unsafe { self.start.add(item as usize * self.step).read_unaligned() }
     }
 }
 
-/// The memory of an address without a space, in which parameters may lie, and the address there.
+/// Returns the memory of a generic address, and the address in that memory. `params` is `true` if parameters may be
+/// accessed through the address.
 pub(super) fn locate(address: u64, params: bool) -> (Space, u64) {
     let within = |window: u64| Some(address.wrapping_sub(window)).filter(|&offset| offset < WINDOW_BYTES);
     match (within(LOCAL_WINDOW), within(SHARED_WINDOW), within(PARAM_WINDOW)) {
@@ -257,12 +260,12 @@ impl Site {
         match self.space {
             Space::Constant(_) => offset.wrapping_add_signed(self.imm).into(),
             Space::Global => base.wrapping_add(self.scale.of(offset)).wrapping_add_signed(self.imm.into()),
-            // One below zero is beyond the end.
+            // A negative offset is beyond the end.
             Space::Local | Space::Shared => (i64::from(offset) + i64::from(self.imm)).cast_unsigned(),
         }
     }
 
-    /// The space that an address is in, and the address there.
+    /// Returns the space of an address, and the address in that space.
     pub fn locate(&self, address: u64) -> (Space, u64) {
         let params = match self.flat {
             None => return (self.space, address),
@@ -274,7 +277,7 @@ impl Site {
     }
 
     /// # Safety
-    /// Rows of the places have such an item.
+    /// The rows of `places` have the item `item`.
     unsafe fn place(&self, places: Places, item: u32) -> u64 {
         match places {
             Places::Affine { base, offset, step } => self.at(base, offset.wrapping_add(step.wrapping_mul(item))),
@@ -289,23 +292,24 @@ impl Site {
         }
     }
 
-    /// The items of a row that it looks at.
+    /// Returns the number of items of a row that the access looks at.
     fn items(&self, header: &Header) -> u32 {
         if self.of_first { header.first.min(header.items) } else { header.items }
     }
 
-    /// Where a row's accesses start, if all of them may be made and lie at `stride` from each other.
+    /// Returns the address of the first access of a row, if all accesses are valid and lie at a distance of `stride`.
     pub fn whole(&self, header: &Header, base: u64, offset: u32) -> Option<*mut u8> {
         self.whole_of(header, base, offset, header.items)
     }
 
-    /// The same of so many items that a loop loads, of which the last ones up to a whole chunk may be none of the row.
+    /// As [`Site::whole`], for `items` items that a loop loads. Items that fill up the last chunk may be outside the
+    /// row.
     pub fn whole_chunks(&self, header: &Header, base: u64, offset: u32, items: u32) -> Option<*mut u8> {
         let is_read = items <= header.items || header.shared().is_bounded();
         if is_read { self.whole_of(header, base, offset, items) } else { None }
     }
 
-    /// The same of the first so many items of a row.
+    /// As [`Site::whole`], for the first `items` items of a row.
     fn whole_of(&self, header: &Header, base: u64, offset: u32, items: u32) -> Option<*mut u8> {
         if self.flat.is_some() || self.space == Space::Local {
             return None;
@@ -330,15 +334,15 @@ impl Site {
         let lowest = first.checked_add_signed(reach.min(0))?;
         let (start, left) = header.find(self.access(), self.space, lowest, 0)?;
         let span = reach.unsigned_abs() + width as u64;
-        // SAFETY: the span from the lowest on is within what was found.
+        // SAFETY: `span` bytes from the lowest address are within the memory that was found.
         (span <= left).then(|| unsafe { start.offset(-reach.min(0) as isize) })
     }
 
-    /// The memory of one item's access, and which that is.
+    /// Returns the address and the space of one item's access, if the access is valid.
     fn one(&self, header: &Header, item: u32, address: u64) -> Option<(*mut u8, Space)> {
         let bytes = u64::from(self.width.bytes());
         let (space, address) = self.locate(address);
-        // Nobody else reaches local memory: it has no operations in one step.
+        // Local memory has no atomic operations, because no other item reaches local memory.
         if address & (bytes - 1) != 0 || (self.change.is_some() && space == Space::Local) {
             return None;
         }
@@ -352,10 +356,11 @@ impl Site {
     }
 }
 
-/// Runs `each` for the items that a mask has, with the memory each accesses, up to the first that may not.
+/// Calls `each` for every item in a mask, with the memory that the item accesses, up to the first invalid access. If
+/// the items are in different rounds, the loop continues after an invalid access.
 ///
 /// # Safety
-/// The header is that of a context that fits the site; places and mask are rows of it.
+/// `header` belongs to a context that fits the site. `places` and `mask` are rows of the context.
 pub(super) unsafe fn each(
     header: *mut Header,
     site: &Site,
@@ -389,7 +394,7 @@ pub(super) unsafe fn each(
 /// # Safety
 /// As for [`each`].
 unsafe fn load(header: *mut Header, site: &Site, places: Places, mask: Option<Words>) {
-    // SAFETY: the site's rows lie in the context, and no reference is to them.
+    // SAFETY: the rows of the site lie in the context, and no reference points to them.
     unsafe {
         let row = |k: usize| header.byte_add(site.row + k * site.row_bytes).cast::<u32>();
         let rows = [row(0), row(1), row(2), row(3)];
@@ -408,11 +413,11 @@ unsafe fn load(header: *mut Header, site: &Site, places: Places, mask: Option<Wo
     }
 }
 
-/// The first and the last item that a mask has, as the number of the first and how many there are from it on, with where their accesses
-/// start, if all between them may be made.
+/// Returns the first item in a mask, the number of items from the first to the last one, and the address of the first
+/// access. Returns `None` if an access between the two items is invalid.
 ///
 /// # Safety
-/// The mask is a row of the header's context, or a word.
+/// The mask is a row of the header's context, or a uniform word.
 unsafe fn part(
     header: &Header,
     site: &Site,
@@ -432,13 +437,13 @@ unsafe fn part(
     Some((first, items, site.whole_of(header, base, offset, items)?))
 }
 
-/// The mask of those of a site's items that make the access; none where all do.
+/// Returns the mask of the items that make the access, or `None` if all items of the site make the access.
 fn mask_words(header: &Header, site: &Site, mask: *const u32) -> Option<Words> {
     let is_all = mask.is_null() || (site.of_first && header.first_all != 0);
     (!is_all).then(|| Words::new(mask, site.steps.mask))
 }
 
-/// Loads at a stride: gives the row of what was loaded, which is in the buffer itself where that is possible.
+/// Performs an affine load and returns the row with the loaded words. This row is in the buffer itself if possible.
 ///
 /// # Safety
 /// Called by compiled code, with its context, a site of the same code, and a row or null as the mask.
@@ -453,7 +458,7 @@ pub(super) unsafe extern "C" fn load_affine(
     unsafe {
         let site = &*site;
         let row = header.byte_add(site.row).cast::<u32>();
-        // Up to a whole chunk items read that make no access.
+        // A load reads whole chunks, so items that make no access are read, too.
         let items = site.items(&*header).next_multiple_of(CHUNK).min((*header).items);
         match site.whole_of(&*header, base, offset, items) {
             Some(at) => {
@@ -481,7 +486,7 @@ pub(super) unsafe extern "C" fn load_affine(
     }
 }
 
-/// Loads at places on a grid, into the site's rows.
+/// Performs a load that is affine along x and along y, and writes the rows of the site.
 ///
 /// # Safety
 /// As for [`load_affine`].
@@ -492,7 +497,7 @@ pub(super) unsafe extern "C" fn load_grid(
     offset: u32,
     mask: *const u32,
 ) {
-    // SAFETY: the caller's promise. The site's rows lie in the context, and no reference is to them.
+    // SAFETY: the caller's promise. The rows of the site lie in the context, and no reference points to them.
     unsafe {
         let site = &*site;
         match grid::places(&*header, site, base, offset) {
@@ -509,7 +514,7 @@ pub(super) unsafe extern "C" fn load_grid(
     }
 }
 
-/// Stores rows at places on a grid.
+/// Stores rows at addresses that are affine along x and along y.
 ///
 /// # Safety
 /// As for [`store_affine_rows`].
@@ -535,10 +540,10 @@ pub(super) unsafe extern "C" fn store_grid(
     }
 }
 
-/// Loads anywhere, into the site's rows.
+/// Performs a gather, and writes the rows of the site.
 ///
 /// # Safety
-/// As for [`load_affine`]; offset and base are rows or single words, as the site says.
+/// As for [`load_affine`]. The offset and the base are rows or uniform words, as the site says.
 pub(super) unsafe extern "C" fn load_each(
     header: *mut Header,
     site: *const Site,
@@ -562,7 +567,7 @@ fn places(site: &Site, offset: *const u32, low: *const u32, high: *const u32) ->
     Places::Each { offset: Words::new(offset, site.steps.offset), base }
 }
 
-/// Loads the same for all items: gives the words, zeros where that cannot be.
+/// Performs a uniform load. Returns the words, or zeros if the access is invalid.
 ///
 /// # Safety
 /// As for [`load_affine`].
@@ -589,8 +594,8 @@ pub(super) unsafe extern "C" fn load_same(
     }
 }
 
-/// Prepares a store of words one after another: gives the row to write, which is in the buffer itself where that is
-/// possible. Items that may not store fault now.
+/// Prepares a contiguous store and returns the row to write. This row is in the buffer itself if possible. Items whose
+/// access is invalid fault now.
 ///
 /// # Safety
 /// As for [`load_affine`].
@@ -615,10 +620,10 @@ pub(super) unsafe extern "C" fn store_affine(
     }
 }
 
-/// Ends a store whose words are in the site's row rather than in the buffer.
+/// Completes a store whose words are in the row of the site instead of the buffer.
 ///
 /// # Safety
-/// As for [`load_affine`], after [`store_affine`] gave the site's row.
+/// As for [`load_affine`], after [`store_affine`] has returned the row of the site.
 pub(super) unsafe extern "C" fn store_row(header: *mut Header, site: *const Site, base: u64, offset: u32) {
     // SAFETY: the caller's promise.
     unsafe {
@@ -628,10 +633,10 @@ pub(super) unsafe extern "C" fn store_row(header: *mut Header, site: *const Site
     }
 }
 
-/// Stores rows at a stride.
+/// Performs an affine store of rows.
 ///
 /// # Safety
-/// As for [`load_affine`]; the header's data are rows or single words, as the site says.
+/// As for [`load_affine`]. The header's data are rows or uniform words, as the site says.
 pub(super) unsafe extern "C" fn store_affine_rows(
     header: *mut Header,
     site: *const Site,
@@ -667,7 +672,7 @@ pub(super) unsafe extern "C" fn store_affine_rows(
     }
 }
 
-/// Stores rows anywhere.
+/// Performs a scatter of rows.
 ///
 /// # Safety
 /// As for [`load_each`] and [`store_affine_rows`].
@@ -693,14 +698,14 @@ fn data(header: &Header, site: &Site) -> [Words; 4] {
     [Words::new(a, on_a), Words::new(b, on_b), Words::new(c, on_c), Words::new(d, on_d)]
 }
 
-/// As [`data`], of an atomic operation: the words of its first operand, then those of its second.
+/// Returns the words of the first operand of an atomic operation, followed by those of the second operand.
 fn operands(header: &Header, site: &Site) -> [Words; 8] {
     let mut on = site.steps.data.into_iter();
     header.data.map(|row| Words::new(row, on.next().unwrap_or(false)))
 }
 
 /// # Safety
-/// As for [`each`]; the header's data are rows or single words.
+/// As for [`each`]. The header's data are rows or uniform words.
 unsafe fn store(header: *mut Header, site: &Site, places: Places, mask: Option<Words>) {
     // SAFETY: the caller's promise.
     unsafe {
@@ -721,7 +726,8 @@ unsafe fn store(header: *mut Header, site: &Site, places: Places, mask: Option<W
     }
 }
 
-/// The first item that a mask has faults.
+/// Raises the fault of a site for the first item in a mask. If the items are in different rounds, all items in the mask
+/// fault.
 ///
 /// # Safety
 /// As for [`load_affine`].
@@ -740,7 +746,7 @@ pub(super) unsafe extern "C" fn fault(header: *mut Header, site: *const Site, ma
     }
 }
 
-/// Ends the turn of the items that are at a site where others of their group run.
+/// Ends the round of the items at a site, if other items of the group run after the site.
 ///
 /// # Safety
 /// As for [`load_affine`].
@@ -748,12 +754,12 @@ unsafe fn others_run(header: *mut Header, site: &Site) {
     if !site.yields {
         return;
     }
-    // SAFETY: the caller's promise; the mask is a row of the context, and turns are as many as items.
+    // SAFETY: the caller's promise; the mask is a row of the context, and `rounds` has one entry per item.
     unsafe {
         let rounds = (*header).rounds;
         if rounds.is_null() {
             (*header).round += 1;
-            // Those before one that has faulted have had the turn in which it did.
+            // The items before a faulted item have executed the round in which that item faulted.
             if (*header).fault.is_some() {
                 (*header).set_items(0);
                 (*header).headroom = 0;
@@ -767,10 +773,10 @@ unsafe fn others_run(header: *mut Header, site: &Site) {
     }
 }
 
-/// Changes memory in one step for each item, in their order, and leaves what was there in the site's rows.
+/// Performs an atomic operation for each item, in the order of the items, and writes the old values to the site's rows.
 ///
 /// # Safety
-/// As for [`load_each`]; the header's data are the operands, as rows or single words, as the site says.
+/// As for [`load_each`]. The header's data are the operands, as rows or uniform words, as the site says.
 pub(super) unsafe extern "C" fn atomic(
     header: *mut Header,
     site: *const Site,
@@ -779,7 +785,7 @@ pub(super) unsafe extern "C" fn atomic(
     high: *const u32,
     mask: *const u32,
 ) {
-    // SAFETY: the caller's promise. The site's rows lie in the context, and no reference is to them.
+    // SAFETY: the caller's promise. The rows of the site lie in the context, and no reference points to them.
     unsafe {
         let site = &*site;
         let Some((change, returns)) = site.change else { return };
@@ -823,7 +829,7 @@ pub(super) unsafe extern "C" fn atomic(
             (Some(span), AtomicOp::Add, Width::B32) if !returns && (is_alone || site.space != Space::Global) => {
                 anywhere::add(&span, operands[0]);
             }
-            // What most kernels count by, as code of its own.
+            // Most kernels count with this operation, so this operation has code of its own.
             (Some(span), AtomicOp::Add, Width::B32) => anywhere::change(&span, |item, at| {
                 step(item as u32, at, site.space, (AtomicOp::Add, Width::B32));
             }),

@@ -1,23 +1,23 @@
-//! Addresses as sums of what all items have and an index times a number, as compilers write them: `base + i * 4` in 64 bits. Of such
-//! the engine knows how they grow from item to item.
+//! Addresses as sums of a uniform base and an index times a constant, as compilers write them:
+//! `base + i * 4` in 64 bits. The engine knows how such an address changes from item to item.
 
 use halfbyte_isa::halu::domain::Domain;
 
 use super::dataflow::{Dataflow, Id, Op, Scale, Shape};
 
-/// A sum of 64 bits, low words first.
+/// 64-bit sum. The low word of each operand comes first.
 #[derive(Clone, Copy)]
 pub(crate) struct Form {
-    /// Of what is to be the same for all items.
+    /// Base, which is meant to be uniform.
     pub base: [Id; 2],
-    /// A word that counts as the scale says.
+    /// Index word, with its scale.
     pub index: Option<(Id, Scale)>,
 }
 
-/// Sums of sums that are looked into.
+/// Maximum nesting depth of the sums that are analysed.
 const DEPTH: u32 = 3;
 
-/// What an address is a sum of; none where it is no such sum.
+/// Returns the base and the index of an address, or `None` if the address is not such a sum.
 pub(crate) fn form(d: &mut Dataflow, address: [Id; 2]) -> Option<Form> {
     form_within(d, address, DEPTH)
 }
@@ -32,7 +32,7 @@ fn form_within(d: &mut Dataflow, value: [Id; 2], depth: u32) -> Option<Form> {
     }
     let depth = depth.checked_sub(1)?;
     let ([a, b], high) = sum(d, value)?;
-    // The upper words may be parted in any way that gives their sum.
+    // The upper words may be split in any way that preserves their sum.
     let parted = operands(d, Op::Add, high).map(|[x, y]| [[[a, x], [b, y]], [[a, y], [b, x]]]);
     let whole = [[[a, high], [b, zero]], [[a, zero], [b, high]]];
     for [x, y] in parted.into_iter().flatten().chain(whole) {
@@ -45,23 +45,23 @@ fn form_within(d: &mut Dataflow, value: [Id; 2], depth: u32) -> Option<Form> {
     None
 }
 
-/// The operands of an operation, if it is that one.
+/// Returns the operands of `id` if its operation is `op`.
 fn operands(d: &Dataflow, op: Op, id: Id) -> Option<[Id; 2]> {
     if d.op(id) == op { d.args(id).first_chunk().copied() } else { None }
 }
 
-/// The lower words of a sum, and the sum of its upper words without what the lower ones carry.
+/// Returns the lower words of a 64-bit sum, and the sum of its upper words without the carry from the lower words.
 fn sum(d: &Dataflow, [low, high]: [Id; 2]) -> Option<([Id; 2], Id)> {
     let lower = operands(d, Op::Add, low)?;
     let [upper, carry] = operands(d, Op::Add, high)?;
     let &[is_carried, one, zero, ..] = d.args(carry).as_slice() else { return None };
     let is_one = d.op(carry) == Op::Select && (d.constant(one), d.constant(zero)) == (Some(1), Some(0));
-    // A sum that wraps is less than either of them.
+    // A sum that wraps is less than either operand.
     let is_less = lower.iter().any(|&one| operands(d, Op::Less(false), is_carried) == Some([low, one]));
     (is_one && is_less).then_some((lower, upper))
 }
 
-/// What is a word times a number in 64 bits.
+/// Returns the index and the scale of a 64-bit value that is a word times a constant.
 fn scaled(d: &Dataflow, [low, high]: [Id; 2]) -> Option<(Id, Scale)> {
     if d.constant(high) == Some(0) {
         return Some((low, Scale::BYTES));
@@ -77,7 +77,7 @@ fn scaled(d: &Dataflow, [low, high]: [Id; 2]) -> Option<(Id, Scale)> {
         let (index, by) = number(y).map(|by| (x, by)).or_else(|| number(x).map(|by| (y, by)))?;
         return is_same.then_some((index, Scale { by, signed }));
     }
-    // Shifted, which brings upper bits of the word to the upper word, beside copies of its sign.
+    // A shift, which moves upper bits of the word, and copies of its sign, to the upper word.
     let [index, count] = operands(d, Op::Shl, low)?;
     let count = d.constant(count).filter(|count| (1..=30).contains(count))?;
     let is_rest =
@@ -93,7 +93,7 @@ fn scaled(d: &Dataflow, [low, high]: [Id; 2]) -> Option<(Id, Scale)> {
     if is_both { scale(true) } else { None }
 }
 
-/// `a + b`
+/// Returns `a + b`.
 fn add(d: &mut Dataflow, a: [Id; 2], b: [Id; 2]) -> [Id; 2] {
     let is_zero = |d: &Dataflow, words: [Id; 2]| words.iter().all(|&word| d.constant(word) == Some(0));
     if is_zero(d, b) {

@@ -1,5 +1,6 @@
-//! Rows of accesses that lie anywhere in one memory. Whether all may be made is found once, from the least address and the greatest;
-//! they are made without a look at each, and together where some items' are side by side or the same.
+//! Gathers and scatters in one memory. All accesses of a row are checked at once, by the lowest and
+//! the highest address, and then made without further checks. Contiguous or uniform accesses of
+//! several items are made together.
 
 use halfbyte_isa::halu::domain::Width;
 
@@ -8,20 +9,20 @@ use super::context::{CHUNK, Header};
 use super::dataflow::Scale;
 use halfbyte_isa::trap::Space;
 
-/// Items that are looked at together.
+/// Number of items that are examined together.
 pub(super) const LOT: usize = CHUNK as usize;
 
-/// Where a row of accesses goes, all of which may be made.
+/// Addresses of a row of accesses, all of which are valid.
 #[derive(Clone, Copy)]
 pub(super) struct Span {
-    /// The memory at offset zero, for the first item. It may be outside of what there is.
+    /// Address of offset zero for the first item, which may be outside the memory.
     start: *mut u8,
-    /// Bytes from an item's memory to the next one's.
+    /// Distance in bytes between the memories of consecutive items.
     step: usize,
     offset: Words,
-    /// What an offset of one is in bytes.
+    /// Scale of an offset, in bytes.
     by: u32,
-    /// The offset from an access to one beside it; zero where there is none such.
+    /// Difference of offsets between contiguous accesses, or zero if no offset has this effect.
     beside: u32,
     mask: Option<Words>,
     items: usize,
@@ -29,7 +30,7 @@ pub(super) struct Span {
 
 impl Span {
     /// # Safety
-    /// The row has such an item, and the mask has it.
+    /// The row has the item `item`, and the mask contains the item.
     unsafe fn at(&self, item: usize) -> *mut u8 {
         // SAFETY: the caller's promise.
         let offset = (unsafe { self.offset.get(item as u32) } as usize).wrapping_mul(self.by as usize);
@@ -37,19 +38,19 @@ impl Span {
     }
 
     /// # Safety
-    /// The row has such an item.
+    /// The row has the item `item`.
     unsafe fn has(&self, item: usize) -> bool {
         // SAFETY: the caller's promise.
         self.mask.is_none_or(|mask| unsafe { mask.get(item as u32) } != 0)
     }
 
-    /// What a lot of items have in common.
+    /// Returns the pattern of the accesses of a lot of items.
     ///
     /// # Safety
-    /// The row has all of them.
+    /// The row has all items of the lot.
     #[inline(always)]
     unsafe fn lot(&self, first: usize) -> Lot {
-        // SAFETY: the caller's promise; rows of words lie one after another.
+        // SAFETY: the caller's promise; the words of a row are contiguous.
         unsafe {
             if let Some(mask) = self.mask {
                 let words = mask.start.add(first * mask.step);
@@ -86,20 +87,20 @@ impl Span {
 }
 
 enum Lot {
-    /// Nobody makes it.
+    /// No item makes the access.
     None,
-    /// All make it, one beside the other.
+    /// All items make contiguous accesses.
     Row,
-    /// All make it at one place.
+    /// All items access the same address.
     Same,
     Each,
 }
 
-/// The least offset and the greatest of those that a mask has, and the bits in which some of them differ.
+/// Returns the lowest and the highest offset of the items in a mask, and the bits in which some of the offsets differ.
 #[inline(always)]
 unsafe fn reach(offset: *const u32, mask: Option<*const u32>, items: usize) -> [u32; 3] {
     let (mut least, mut most, mut any, mut all) = (u32::MAX, 0, 0, u32::MAX);
-    // SAFETY: the caller's promise: both have so many words.
+    // SAFETY: the caller's promise: both rows have `items` words.
     unsafe {
         match mask {
             None => {
@@ -120,7 +121,7 @@ unsafe fn reach(offset: *const u32, mask: Option<*const u32>, items: usize) -> [
     [least, most, any & !all]
 }
 
-/// Makes a function that uses wider vectors where the computer has them.
+/// Defines a function that uses AVX2 if the host supports it.
 macro_rules! wide {
     ($(#[$meta:meta])* $vis:vis fn $name:ident($($arg:ident: $ty:ty),*) $(-> $result:ty)? = $body:expr;) => {
         $(#[$meta])*
@@ -133,7 +134,7 @@ macro_rules! wide {
                     unsafe { $body }
                 }
                 if is_x86_feature_detected!("avx2") {
-                    // SAFETY: the computer has what it needs; the rest is the caller's promise.
+                    // SAFETY: the host supports AVX2; the rest is the caller's promise.
                     return unsafe { wide($($arg),*) };
                 }
             }
@@ -147,21 +148,21 @@ pub(super) use wide;
 
 wide! {
     /// # Safety
-    /// Both are rows of so many items.
+    /// Both are rows of `items` items.
     fn wide_reach(offset: *const u32, mask: Option<*const u32>, items: usize) -> [u32; 3] = reach(offset, mask, items);
 }
 
-/// Offsets of accesses from a base that all have.
+/// Offsets of accesses from a uniform base.
 struct Offsets {
     row: Words,
     base: u64,
     scale: Scale,
 }
 
-/// The offsets of a row of accesses; none where the items' bases are further apart than 32 bits tell.
+/// Returns the offsets of a row of accesses, or `None` if the bases or the offsets do not allow a uniform base.
 ///
 /// # Safety
-/// The words are rows of so many items, or one for all; so is the mask, if there is one.
+/// The words and the mask, if any, are rows of `items` items, or uniform words.
 unsafe fn offsets(
     scale: Scale,
     offset: Words,
@@ -174,7 +175,7 @@ unsafe fn offsets(
     unsafe {
         let top = match high.step {
             0 => high.get(0),
-            // As of memory that is apart where upper words differ.
+            // The accesses are in different memories if their upper words differ.
             _ => match wide_reach(high.start, mask, items) {
                 [least, most, _] if least == most => least,
                 _ => return None,
@@ -189,10 +190,11 @@ unsafe fn offsets(
     }
 }
 
-/// Where a row of accesses goes, if there are any, all are in one memory and may be made.
+/// Returns the addresses of a row of accesses. Returns `None` if there are no accesses, if they are in more than one
+/// memory, or if one of them is invalid.
 ///
 /// # Safety
-/// The header is that of a context that fits the site; the words are rows of it, or one for all.
+/// `header` belongs to a context that fits the site. The words are rows of the context, or uniform words.
 pub(super) unsafe fn span(
     header: &Header,
     site: &Site,
@@ -201,7 +203,7 @@ pub(super) unsafe fn span(
     mask: Option<Words>,
 ) -> Option<Span> {
     let items = header.items as usize;
-    // SAFETY: the caller's promise; the mask is one word for all.
+    // SAFETY: the caller's promise; the mask is a uniform word.
     let is_none = mask.is_some_and(|mask| mask.step == 0 && unsafe { mask.get(0) } == 0);
     if items == 0 || is_none || matches!(site.space, Space::Constant(_)) {
         return None;
@@ -221,7 +223,7 @@ pub(super) unsafe fn span(
             _ => wide_reach(offset.start, mask.map(|mask| mask.start), items),
         }
     };
-    // Whose offsets have signs are beside each other where none has or all do.
+    // Signed offsets are in unsigned order only if all of them have the same sign.
     if least > most || (scale.signed && (least ^ most) >> 31 != 0) {
         return None;
     }
@@ -236,7 +238,7 @@ pub(super) unsafe fn span(
     }
     let (space, address) = site.locate(first);
     if site.flat.is_some() {
-        // All in one memory; what is changed in one step there is made for the site's space.
+        // All accesses must be in one memory. Atomic operations are compiled for the space of the site.
         let (last_space, last) = site.locate(first.checked_add(reach)?);
         let is_one = space == last_space && last.wrapping_sub(address) == reach;
         if !is_one || (site.change.is_some() && space != site.space) {
@@ -248,7 +250,7 @@ pub(super) unsafe fn span(
         return None;
     }
     let step = if space == Space::Local { header.own.scratch_bytes } else { 0 };
-    // Where a multiple is by a power of two, multiples differ in no other bits than offsets.
+    // Multiples by a power of two differ only in the shifted bits in which the offsets differ.
     let differ = if by.is_power_of_two() { differ.wrapping_mul(by) } else { by };
     let is_aligned = (first | u64::from(differ)) & (width - 1) == 0;
     let start = start.wrapping_sub((least as usize).wrapping_mul(by as usize));
@@ -257,10 +259,11 @@ pub(super) unsafe fn span(
     is_aligned.then_some(Span { start, step, offset, by, beside, mask, items })
 }
 
-/// Whether a mask has none of a lot of items, and whether it has all.
+/// Returns `[none, all]`. `none` is `true` if a mask has no item of a lot. `all` is `true` if the mask has all items of
+/// the lot.
 ///
 /// # Safety
-/// It has so many words from there on.
+/// The mask has `LOT` words from `mask` on.
 #[inline(always)]
 unsafe fn none_or_all(mask: *const u32) -> [bool; 2] {
     let (mut all, mut any) = (u32::MAX, 0);
@@ -288,10 +291,10 @@ unsafe fn ends_of(mask: *const u32, items: usize) -> Option<(usize, usize)> {
 }
 
 wide! {
-    /// The first and the last item that a mask has.
+    /// Returns the first and the last item in a mask.
     ///
     /// # Safety
-    /// It is a row of so many items.
+    /// `mask` is a row of `items` items.
     pub(super) fn ends(mask: *const u32, items: usize) -> Option<(usize, usize)> = ends_of(mask, items);
 }
 
@@ -313,38 +316,39 @@ unsafe fn store_row_of(at: *mut u32, data: *const u32, mask: *const u32, items: 
 }
 
 wide! {
-    /// Stores the words that a mask has, one after another.
+    /// Performs a contiguous store of the words of the items in a mask.
     ///
     /// # Safety
-    /// All are rows of so many items, and memory may be written.
+    /// `data` and `mask` are rows of `items` items, and `at` is valid for writes of `items` words.
     pub(super) fn store_row(at: *mut u32, data: *const u32, mask: *const u32, items: usize) =
         store_row_of(at, data, mask, items);
 }
 
-/// The words of a lot of items. They are read before any is written elsewhere, so that vectors do it wherever that is.
+/// Returns the words of a lot of items. All words are read before any word is written elsewhere, so the compiler can
+/// use vectors.
 ///
 /// # Safety
-/// There are so many.
+/// The row has `LOT` words.
 #[inline(always)]
 pub(super) unsafe fn lot_of(row: *const u32) -> [u32; LOT] {
-    // SAFETY: the caller's promise; they may start anywhere.
+    // SAFETY: the caller's promise; the row may start at any address.
     unsafe { row.cast::<[u32; LOT]>().read_unaligned() }
 }
 
 /// Writes the words of a lot of items.
 ///
 /// # Safety
-/// There is room for them.
+/// The row has room for `LOT` words.
 #[inline(always)]
 pub(super) unsafe fn put_lot(row: *mut u32, words: [u32; LOT]) {
-    // SAFETY: the caller's promise; they may start anywhere.
+    // SAFETY: the caller's promise; the row may start at any address.
     unsafe { row.cast::<[u32; LOT]>().write_unaligned(words) }
 }
 
-/// Loads a word of each item, of one register.
+/// Loads one word per item, into the row of one register.
 ///
 /// # Safety
-/// The span was found for loads of so many bytes; the row has as many words as there are items.
+/// The span was found for loads of `BYTES` bytes. The row has one word per item.
 #[inline(always)]
 unsafe fn load_one<const BYTES: usize>(span: &Span, row: *mut u32, get: impl Fn(*const u8) -> u32) {
     // SAFETY: the caller's promise.
@@ -371,7 +375,8 @@ unsafe fn load_one<const BYTES: usize>(span: &Span, row: *mut u32, get: impl Fn(
     }
 }
 
-/// Loads words of each item, of so many registers: those of several items together, so that each row gets its own at once.
+/// Loads the words of several registers per item. Groups of `ITEMS` items are transposed, so that each row is written
+/// with vectors.
 ///
 /// # Safety
 /// As for [`load_one`].
@@ -392,21 +397,21 @@ unsafe fn load_several<const REGISTERS: usize>(span: &Span, rows: [*mut u32; REG
     }
 }
 
-/// Items that are transposed at once.
+/// Number of items that are transposed at once.
 const ITEMS: usize = 4;
 
 /// # Safety
-/// There are so many words.
+/// `at` is valid for reads of `REGISTERS` words.
 #[inline(always)]
 unsafe fn words<const REGISTERS: usize>(at: *const u8) -> [u32; REGISTERS] {
-    // SAFETY: the caller's promise; they may start anywhere.
+    // SAFETY: the caller's promise; the words may start at any address.
     unsafe { at.cast::<[u32; REGISTERS]>().read_unaligned() }.map(u32::from_le)
 }
 
-/// Transposes what some items load: the row of each register gets that register's word of each item.
+/// Transposes the loaded words of some items: the row of each register receives one word per item.
 ///
 /// # Safety
-/// All of them may be read and written.
+/// All pointers are valid for reads and writes of these words.
 #[inline(always)]
 unsafe fn transpose<const REGISTERS: usize>(of_items: [*const u8; ITEMS], of_registers: [*mut u32; REGISTERS]) {
     // SAFETY: the caller's promise; x86-64 has SSE2.
@@ -432,7 +437,7 @@ unsafe fn transpose<const REGISTERS: usize>(of_items: [*const u8; ITEMS], of_reg
 
 #[inline(always)]
 unsafe fn load_all(span: &Span, width: Width, signed: bool, rows: [*mut u32; 4]) {
-    // SAFETY: the caller's promise; what is read may start anywhere.
+    // SAFETY: the caller's promise; the read address may be misaligned.
     unsafe {
         match (width, signed) {
             (Width::B8, false) => load_one::<1>(span, rows[0], |at| at.read().into()),
@@ -454,14 +459,14 @@ wide! {
     /// Fills the rows of a load.
     ///
     /// # Safety
-    /// The span was found for the load; the rows have as many words as there are items.
+    /// The span was found for the load. Each row has one word per item.
     pub(super) fn load(span: &Span, width: Width, signed: bool, rows: [*mut u32; 4]) = load_all(span, width, signed, rows);
 }
 
-/// Stores a word of each item, of one register.
+/// Stores one word per item, of one register.
 ///
 /// # Safety
-/// As for [`load_one`], of stores; the data are a row, or one word for all.
+/// As for [`load_one`], for stores. The data are a row or a uniform word.
 #[inline(always)]
 unsafe fn store_one<const BYTES: usize>(span: &Span, data: Words, put: impl Fn(*mut u8, u32)) {
     // SAFETY: the caller's promise.
@@ -474,7 +479,7 @@ unsafe fn store_one<const BYTES: usize>(span: &Span, data: Words, put: impl Fn(*
                     let (at, words) = (span.at(first), lot_of(data.start.add(first)));
                     words.into_iter().enumerate().for_each(|(k, word)| put(at.add(BYTES * k), word));
                 }
-                // The last one's stays.
+                // The word of the last item remains in memory.
                 Lot::Same => put(span.at(first), data.get((first + LOT - 1) as u32)),
                 Lot::Row | Lot::Each => {
                     for item in (first..first + LOT).filter(|&item| span.has(item)) {
@@ -491,7 +496,7 @@ unsafe fn store_one<const BYTES: usize>(span: &Span, data: Words, put: impl Fn(*
 
 #[inline(always)]
 unsafe fn store_all(span: &Span, width: Width, data: [Words; 4]) {
-    // SAFETY: the caller's promise; what is written may start anywhere.
+    // SAFETY: the caller's promise; the written address may be misaligned.
     unsafe {
         match width {
             Width::B8 => store_one::<1>(span, data[0], |at, word| at.write(word as u8)),
@@ -512,26 +517,26 @@ unsafe fn store_all(span: &Span, width: Width, data: [Words; 4]) {
 }
 
 wide! {
-    /// Stores rows.
+    /// Performs a scatter of rows.
     ///
     /// # Safety
-    /// The span was found for the store; the data are rows of as many words as there are items, or one word for all.
+    /// The span was found for the store. The data are rows with one word per item, or uniform words.
     pub(super) fn store(span: &Span, width: Width, data: [Words; 4]) = store_all(span, width, data);
 }
 
-/// Adds a word to one of memory for each item, where no other thread reaches that.
+/// Adds a word to memory for each item, without atomic operations. No other thread accesses the memory.
 ///
 /// # Safety
-/// The span was found for words that may be read and written; the operands are a row, or one word for all.
+/// The span was found for words that may be read and written. The operands are a row or a uniform word.
 pub(super) unsafe fn add(span: &Span, operands: Words) {
-    // SAFETY: the caller's promise; words may start anywhere.
+    // SAFETY: the caller's promise; words may be misaligned.
     unsafe {
         let add = |item: usize, by: u32| {
             let at = span.at(item).cast::<u32>();
             at.write_unaligned(u32::from_le(at.read_unaligned()).wrapping_add(by).to_le());
         };
         match (span.mask, [operands.step, span.step, span.offset.step], span.by) {
-            // As counts are: nothing but the offset is the item's own.
+            // Histograms have this form: only the offset differs between items.
             (None, [0, 0, 1], 1) => {
                 let (by, start) = (operands.get(0), span.start);
                 for item in 0..span.items {
@@ -548,10 +553,10 @@ pub(super) unsafe fn add(span: &Span, operands: Words) {
     }
 }
 
-/// Changes memory in one step for each item: gives `each` the item and where that is.
+/// Calls `each` with every item that the mask contains and the address of its memory, for an atomic operation.
 ///
 /// # Safety
-/// The span was found for it.
+/// The span was found for the operation.
 #[inline(always)]
 pub(super) unsafe fn change(span: &Span, mut each: impl FnMut(usize, *mut u8)) {
     for item in 0..span.items {
@@ -572,12 +577,12 @@ mod tests {
         let word = |item: usize, register: usize| (item << 8 | register) as u32;
         let bytes = |item: usize| {
             let words = (0..REGISTERS).flat_map(|register| word(item, register).to_le_bytes());
-            // They may start anywhere.
+            // The words may start at any address.
             std::iter::once(0).chain(words).collect::<Vec<u8>>()
         };
         let items: [Vec<u8>; ITEMS] = std::array::from_fn(bytes);
         let mut rows = [[0; ITEMS]; REGISTERS];
-        // SAFETY: each item has a word for each register, and each register one for each item.
+        // SAFETY: each item has one word per register, and each register row has one word per item.
         unsafe {
             transpose(items.each_ref().map(|item| item.as_ptr().add(1)), rows.each_mut().map(|row| row.as_mut_ptr()))
         };

@@ -1,4 +1,4 @@
-//! Memory that is changed in one step.
+//! Atomic changes of memory.
 
 use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,7 +8,7 @@ use halfbyte_isa::atomic::{AtomicOp, apply_atomic_to_element, apply_atomic_to_re
 use halfbyte_isa::halu::concrete::Concrete;
 use halfbyte_isa::halu::domain::Width;
 
-/// What memory becomes where it has `old`. `flushes` says that it is global memory.
+/// Returns the value that an atomic operation writes if the memory holds `old`. `flushes` is `true` for global memory.
 #[inline(always)]
 pub(super) fn becomes(change: AtomicOp, width: Width, old: u64, operands: [[u32; 2]; 2], flushes: bool) -> u64 {
     let old = [old as u32, (old >> 32) as u32];
@@ -17,10 +17,10 @@ pub(super) fn becomes(change: AtomicOp, width: Width, old: u64, operands: [[u32;
     u64::from(high) << 32 | u64::from(low)
 }
 
-/// Changes memory that no other thread reaches, and gives what was there.
+/// Changes memory that no other thread accesses, and returns the old value.
 ///
 /// # Safety
-/// As many bytes as the width may be read and written there.
+/// `at` is valid for reads and writes of the width.
 #[inline(always)]
 pub(super) unsafe fn change(at: *mut u8, width: Width, becomes: impl Fn(u64) -> u64) -> u64 {
     // SAFETY: the caller's promise.
@@ -38,7 +38,7 @@ pub(super) unsafe fn change(at: *mut u8, width: Width, becomes: impl Fn(u64) -> 
                 at.write_unaligned(becomes(old).to_le());
                 old
             }
-            // What is of 128 bits has its own, and no instruction has 8.
+            // 128-bit operations use `change_128`, and no atomic instruction has 8 bits.
             Width::B8 | Width::B32 | Width::B128 => {
                 let at = at.cast::<u32>();
                 let old = u32::from_le(at.read_unaligned()).into();
@@ -49,12 +49,12 @@ pub(super) unsafe fn change(at: *mut u8, width: Width, becomes: impl Fn(u64) -> 
     }
 }
 
-/// The same where other threads may do so too.
+/// Changes memory that other threads may change at the same time, and returns the old value.
 ///
 /// # Safety
 /// As for [`change`].
 pub(super) unsafe fn change_among_threads(at: *mut u8, width: Width, becomes: impl Fn(u64) -> u64) -> u64 {
-    // Memory that the caller has lent at an odd address.
+    // The caller has lent memory at a misaligned address.
     if !at.addr().is_multiple_of(width.bytes() as usize) {
         let _lock = lock();
         // SAFETY: the caller's promise.
@@ -76,10 +76,11 @@ pub(super) unsafe fn change_among_threads(at: *mut u8, width: Width, becomes: im
     }
 }
 
-/// Changes 128 bits, and gives the words that were there. Who else changes these changes all of them, so that a lock is one step for all.
+/// Changes 128 bits, and returns the old words. Every change of such memory covers all 128 bits, so a lock makes the
+/// change atomic.
 ///
 /// # Safety
-/// 16 bytes may be read and written there.
+/// `at` is valid for reads and writes of 16 bytes.
 pub(super) unsafe fn change_128(
     at: *mut u8,
     change: AtomicOp,
@@ -99,7 +100,7 @@ pub(super) unsafe fn change_128(
     old
 }
 
-/// Held while a thread changes what no instruction of the computer changes in one step.
+/// Returns a lock for changes that no instruction of the host performs atomically.
 fn lock() -> MutexGuard<'static, ()> {
     static LOCK: Mutex<()> = Mutex::new(());
     LOCK.lock().unwrap_or_else(PoisonError::into_inner)

@@ -1,11 +1,11 @@
-//! What an item has of its own: registers, predicates and words of local memory, numbered in the order they are met.
+//! State of an item: registers, predicates and words of local memory, numbered by first use.
 
 use halfbyte_isa::halu::domain::SpecialReg;
 use rustc_hash::FxHashMap;
 
 use super::dataflow::Id;
 
-/// A cell by its number.
+/// Number of a cell.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct Cell(pub u32);
 
@@ -15,51 +15,51 @@ impl Cell {
     }
 }
 
-/// A cell by what it is.
+/// Register, predicate or word that a cell stands for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Name {
     Gpr(u8),
     Ur(u8),
     Pred(u8),
-    /// A word of local memory: its address over 4.
+    /// Word of local memory, as its address divided by 4.
     Local(u32),
-    /// A word of a virtual register: of its number, the low one or the high one.
+    /// Word of a virtual register: the register number, and 0 for the low word or 1 for the high word.
     Virtual(u32, u8),
-    /// A virtual register that is a predicate.
+    /// Virtual register that is a predicate.
     Truth(u32),
-    /// What the item cannot change.
+    /// Special register, which the item cannot change.
     Special(SpecialReg),
 }
 
 impl Name {
-    /// Whether what it holds is a truth value.
+    /// Returns `true` if the cell holds a truth value.
     pub fn is_truth(self) -> bool {
         matches!(self, Name::Pred(_) | Name::Truth(_))
     }
 }
 
-/// The cells that a kernel names.
+/// Cells that a kernel names.
 #[derive(Clone, Default)]
 pub(crate) struct Cells {
     numbers: FxHashMap<Name, Cell>,
     preds: Vec<bool>,
-    /// Room for what traces know of each cell, one after another.
+    /// Reusable storage for the state of each cell in a trace, indexed by cell.
     pub spare: Vec<State>,
 }
 
-/// What the trace of a block knows of a cell.
+/// State of a cell in the trace of a block.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct State {
-    /// What it holds, once read or written.
+    /// Current value, once the cell has been read or written.
     pub now: Option<Id>,
-    /// What it held before, where it was read.
+    /// Value at the start of the block, if the cell was read.
     pub input: Option<Id>,
-    /// Whether it was always written, if it was written.
+    /// `true` if a write of the cell is unconditional; `None` if the cell was not written.
     pub written: Option<bool>,
 }
 
 impl Cells {
-    /// The cell of a name, a new one where it is met first.
+    /// Returns the cell of a name, and creates a cell at the first use.
     pub fn get(&mut self, name: Name) -> Cell {
         if let Some(&cell) = self.numbers.get(&name) {
             return cell;
@@ -69,18 +69,18 @@ impl Cells {
         cell
     }
 
-    /// The cell of a name that was met.
+    /// Returns the cell of a name that has been used before.
     pub fn find(&self, name: Name) -> Option<Cell> {
         self.numbers.get(&name).copied()
     }
 
-    /// A new cell without a name.
+    /// Adds a cell without a name.
     pub fn add(&mut self, truth: bool) -> Cell {
         self.preds.push(truth);
         Cell(self.preds.len() as u32 - 1)
     }
 
-    /// Whether a cell holds a truth value.
+    /// Returns `true` if a cell holds a truth value.
     pub fn is_pred(&self, cell: Cell) -> bool {
         self.preds.get(cell.index()).is_some_and(|&pred| pred)
     }

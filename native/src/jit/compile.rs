@@ -1,4 +1,4 @@
-//! Native code for a kernel: its blocks in functions of a bounded size.
+//! Compilation of a kernel: native functions of bounded size that contain its blocks.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -24,29 +24,29 @@ use super::wide;
 use crate::clif::{Allocation, FunctionId, NativeBuilder, NativeCode, NativeError, Translation};
 use halfbyte_abi::Work;
 
-/// What compiled code says when it returns, in the highest bits; the block is in the others.
+/// Exit codes of compiled code. A return value has the exit code in its upper bits and the block in the others.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
 pub(super) enum Leave {
-    /// All items go on at the block, which is in another function.
+    /// All items continue at the block, which is in another function.
     Go = 0,
     /// All items are done.
     Done = 1,
-    /// Items diverge at the end of the block, by the row of conditions.
+    /// Items diverge at the end of the block. The row of conditions has the condition of each item.
     Part = 2,
-    /// No item may go where the block leads, or where it does if the guard at its end holds.
+    /// The target of the block is invalid, or its target if the guard at its end holds.
     Fault = 3,
-    /// The same if the guard does not hold.
+    /// The target of the block if the guard at its end does not hold is invalid.
     FaultFall = 4,
     /// The backward branch at the end of the block would exceed some item's budget.
     Budget = 5,
-    /// All items are at the block, whose one word is where they meet.
+    /// All items are at the block, which is a collective operation.
     Meet = 6,
-    /// A guard that is to hold for all items is not seen to. Nothing has been done that anybody could see.
+    /// A guard that must hold for all items does not hold. No side effect has happened.
     Guarded = 7,
 }
 
-/// Bits of a block's number.
+/// Number of bits of a block number.
 const BLOCK_BITS: u32 = 28;
 
 impl Leave {
@@ -65,71 +65,71 @@ impl Leave {
         (self as u32) << BLOCK_BITS | block.0
     }
 
-    /// Takes apart what code returned.
+    /// Splits a return value of compiled code.
     pub fn of(code: u32) -> (Leave, BlockId) {
         let leave = Leave::ALL.get((code >> BLOCK_BITS) as usize).copied().unwrap_or(Leave::Done);
         (leave, BlockId(code & ((1 << BLOCK_BITS) - 1)))
     }
 }
 
-/// A compiled function: a context that fits it, and the block to start at, counted from the function's first.
+/// Compiled function. The arguments are a context that fits, and the block to start at, relative to the function's
+/// first block.
 pub(crate) type Entry = unsafe extern "C" fn(*mut Header, u32) -> u32;
 
-/// Where a block's code is.
+/// Entry point of a block.
 #[derive(Clone, Copy)]
 pub(super) struct Start {
     pub function: Entry,
     pub number: u32,
 }
 
-/// Compiled code. It lives as long as this.
+/// Compiled code, which this value keeps in memory.
 pub(super) struct Code {
-    /// By block; none for those that are never reached.
+    /// Entry points by block; `None` for unreachable blocks.
     pub starts: Vec<Option<Start>>,
     native: NativeCode,
     _constants: Constants,
 }
 
 impl Code {
-    /// What it took to make, begun at a time.
+    /// Returns the compilation statistics, with the time since `begun`.
     pub fn translation(&self, begun: Instant) -> Translation {
         Translation { time: begun.elapsed(), functions: self.native.functions(), bytes: self.native.bytes }
     }
 }
 
-/// Which code to make.
+/// Variant of the code.
 #[derive(Clone, Copy)]
 pub(super) enum Form<'a> {
-    /// For all items of a row together, of these units.
+    /// Convergent code for all items of a row, from these units.
     All(&'a [Option<Unit>]),
-    /// For some, by a mask.
+    /// Code for the items of a mask.
     Masked,
 }
 
-/// A function has no more instructions of Cranelift than this, but for its last block.
+/// Maximum number of Cranelift instructions of a function, before its last block.
 const MAX_INSTRUCTIONS: usize = 2000;
 
-/// What code is made of.
+/// Input of the compilation.
 pub(super) struct Source<'a> {
     pub kernel: &'a Kernel<'a>,
     pub blocks: &'a [Block],
     pub flow: &'a Flow,
-    /// Where items meet.
+    /// Collective operations.
     pub meetings: &'a BTreeMap<BlockId, Place>,
-    /// By block, how rows that part at its end are run as two.
+    /// For each block, the way of splitting a row that diverges at its end into two rows, if any.
     pub splits: &'a [Option<Split>],
     pub form: Form<'a>,
 }
 
 impl Source<'_> {
-    /// How a row that parts at the end of a block is run as two.
+    /// Returns the way of splitting a row that diverges at the end of a block into two rows.
     fn split(&self, id: BlockId) -> Option<Split> {
         self.splits.get(id.index()).copied().flatten()
     }
 }
 
-/// Compiles a kernel, of some blocks of which there are schedules already. The map grows by the rows that the code uses for what it
-/// computes on the way.
+/// Compiles a kernel. `plans` contains schedules that exist already. The map grows by the temporary rows of the code.
 pub(super) fn compile(
     source: &Source<'_>,
     mut plans: Plans,
@@ -164,7 +164,7 @@ pub(super) fn compile(
     let mut starts = vec![None; source.blocks.len()];
     for (function, first, blocks) in functions {
         let Some(address) = native.address(function) else { continue };
-        // SAFETY: this is the signature it was defined with.
+        // SAFETY: the function was defined with this signature.
         let entry = unsafe { std::mem::transmute::<*const u8, Entry>(address) };
         for block in blocks {
             if let Some(start) = starts.get_mut(block.index()) {
@@ -175,7 +175,7 @@ pub(super) fn compile(
     Ok(Code { starts, native, _constants: constants })
 }
 
-/// Whether vectors have a multiplication and addition with one rounding.
+/// Returns `true` if the machine has a vector instruction for fused multiply-add.
 pub(super) fn has_fma() -> bool {
     #[cfg(target_arch = "x86_64")]
     return std::arch::is_x86_feature_detected!("fma");
@@ -183,10 +183,10 @@ pub(super) fn has_fma() -> bool {
     return cfg!(target_arch = "aarch64");
 }
 
-/// Words of a kernel that is short.
+/// Maximum number of instructions of a short kernel.
 const SHORT: usize = 64;
 
-/// Of large kernels, code is made fast rather than made to be fast.
+/// Returns the maximum unroll factor. For large kernels, a short compilation matters more than fast code.
 fn max_unroll(kernel: &Kernel<'_>) -> u32 {
     match kernel.front.count() {
         words if words <= SHORT => 4,
@@ -195,7 +195,8 @@ fn max_unroll(kernel: &Kernel<'_>) -> u32 {
     }
 }
 
-/// Makes a function of blocks from one on: how its registers are allocated, those it has, and where the next one begins.
+/// Emits a function with blocks from `first` on. Returns its register allocator, its blocks, and the first block of the
+/// next function.
 fn function(
     source: &Source<'_>,
     plans: &mut Plans,
@@ -224,7 +225,7 @@ fn function(
         let divergent;
         let unit = match form {
             Form::All(units) => units.get(id.index()).and_then(Option::as_ref),
-            // Who runs the blocks does what they say there.
+            // Diverged items never reach the block, or the runner executes its collective operation.
             Form::Masked if !flow.reaches_diverged(id) || matches!(block.next, Next::Meet { .. }) => None,
             Form::Masked => {
                 divergent = kernel.front.unit(block, cells, Items::Masked(&flow.divergent));
@@ -293,13 +294,13 @@ fn function(
     b.switch_to_block(done);
     let code = b.ins().iconst(I32, i64::from(Leave::Done.with(BlockId(0))));
     b.ins().return_(&[code]);
-    // Where loops are functions of their own, and it is long, it is to be made fast.
+    // Long kernels whose loops are functions of their own compile fast instead of well.
     let is_long = kernel.front.count() > SHORT;
     let allocation = if is_long && !has_loops { Allocation::SinglePass } else { Allocation::Backtracking };
     (allocation, (included, at))
 }
 
-/// The schedule of a block.
+/// Returns the schedule of a block.
 fn plan(source: &Source<'_>, cells: &Cells, block: &Block, unit: &Unit, inlines: Inlines) -> Schedule {
     let &Source { kernel, flow, form, .. } = source;
     let live = |cell| block.successors().any(|next| flow.live.has(next, cell));
@@ -307,7 +308,7 @@ fn plan(source: &Source<'_>, cells: &Cells, block: &Block, unit: &Unit, inlines:
     schedule(kernel.pointers, unit, cells, live, has_fma(), matches!(form, Form::Masked), inlines)
 }
 
-/// The schedules of blocks, the first ones of a kernel, with all that may be inlined.
+/// Schedules of the first blocks of a kernel, with everything inlined.
 #[derive(Default)]
 pub(super) struct Plans(pub Vec<Option<Schedule>>);
 
@@ -317,10 +318,11 @@ impl Plans {
     }
 }
 
-/// The most words of a kernel that may stream.
+/// Maximum number of instructions of a streaming kernel.
 const MAX_STREAMED: usize = 128;
 
-/// Whether a kernel uses buffers only, each place once, and hardly ever a row of the context; and the schedules that tell.
+/// Returns `true` if a kernel streams: it accesses each buffer element once and rarely uses a row of the context. Also
+/// returns the schedules of its blocks.
 pub(super) fn streams(source: &Source<'_>, cells: &Cells) -> (bool, Plans) {
     let mut plans = Plans::default();
     let Form::All(units) = source.form else { return (false, plans) };
@@ -337,7 +339,7 @@ pub(super) fn streams(source: &Source<'_>, cells: &Cells) -> (bool, Plans) {
     (all, plans)
 }
 
-/// The blocks for runs of items, where a kernel streams but for guards.
+/// Returns the blocks for runs of items, if the kernel streams except for its guards.
 pub(super) fn runs(source: &Source<'_>, units: &[Option<Unit>], cells: &mut Cells) -> Option<Runs> {
     let &Source { kernel, blocks, flow, .. } = source;
     let inlines = Inlines { halves: wide::has_halves(), ..Inlines::ALL[0] };
@@ -345,11 +347,11 @@ pub(super) fn runs(source: &Source<'_>, units: &[Option<Unit>], cells: &mut Cell
     if is_small { stream::runs(kernel, blocks, (flow, units), cells, (has_fma(), inlines)) } else { None }
 }
 
-/// A function on its way.
+/// Function during emission.
 struct Function<'a, 'f> {
     e: Emitter<'a, 'f>,
     flow: &'a Flow,
-    /// Where each block starts, from the first on.
+    /// Cranelift blocks, by the number of the kernel's block relative to `first`.
     labels: Vec<Option<ir::Block>>,
     first: BlockId,
 }
@@ -368,7 +370,7 @@ impl Function<'_, '_> {
         self.e.b.ins().return_(&[code]);
     }
 
-    /// All of a group pass a barrier for which nobody has to be asked while it is at rest.
+    /// Emits a barrier that a whole group passes without a call if the group is at rest.
     fn pass(&mut self, cells: &Cells, id: BlockId, then: Target) {
         let (ask, on) = (self.e.b.create_block(), self.e.b.create_block());
         let at_rest = self.e.field(I32, Field::AtRest);
@@ -383,7 +385,7 @@ impl Function<'_, '_> {
         self.go(cells, id, then, Leave::Fault);
     }
 
-    /// The end of a block that all items run together.
+    /// Emits the end of a block of convergent code.
     fn end(&mut self, cells: &Cells, id: BlockId, block: &Block, unit: &Unit, condition: Condition) {
         if unit.dead {
             return self.leave(Leave::Done, id);
@@ -429,7 +431,7 @@ impl Function<'_, '_> {
         self.go(cells, id, fall, Leave::FaultFall);
     }
 
-    /// All items go on at a target.
+    /// Emits the edge to a target for all items.
     fn go(&mut self, cells: &Cells, from: BlockId, target: Target, fault: Leave) {
         let Target::Block { id: to, backward } = target else { return self.leave(fault, from) };
         for cell in self.flow.live.iter(to) {

@@ -1,4 +1,4 @@
-//! The memory that compiled code works on: one context for each thread of a launch.
+//! Memory of compiled code: one context for each thread of a launch.
 
 use std::mem::offset_of;
 use std::ops::Range;
@@ -11,105 +11,107 @@ use super::pool::Memory;
 use crate::host::{Found, HostMemory};
 use halfbyte_isa::trap::{Access, Space, TrapKind};
 
-/// What is at the start of a context. Compiled code reads and writes the fields that [`Field`] names.
+/// Header of a context. Compiled code accesses the fields that [`Field`] names.
 #[repr(C)]
 pub(super) struct Header {
     /// Constant bank 0.
     pub constants: *const u8,
-    /// Where in a row loops end, in bytes: past those of [`Header::items`], at a multiple of [`CHUNK`] items.
+    /// End of loops over a row, in bytes: a multiple of [`CHUNK`] items, at or after the end of [`Header::items`].
     pub bytes: u64,
-    /// Where in a row the loops of masked code begin, at such a multiple.
+    /// Start of the loops of masked code in a row, in bytes: a multiple of [`CHUNK`] items.
     pub begin: u64,
-    /// Backward branches that all items may yet take.
+    /// Remaining backward branches of all items.
     pub headroom: u64,
-    /// Words executed by each item since the row began.
+    /// Instructions executed by each item since the row began.
     pub issued: u64,
-    /// The items of the row: those before the first that has faulted, while all are together.
+    /// Number of items of the row. While the items are convergent, a fault removes the faulting item and all items
+    /// after it.
     pub items: u32,
-    /// The turn of the items of a group, or the least one: it ends where others run.
+    /// Round of the items of a group, or the lowest round. A round ends at the points where other items run.
     pub round: u32,
-    /// Not zero while no item of a group has faulted, and none waits for others or has arrived somewhere.
+    /// Nonzero while no item of a group has faulted, waits, or has arrived at a barrier.
     pub at_rest: u32,
-    /// By how much each item's turn is a later one; null while all have the same.
+    /// Round of each item relative to `round`; null while all items are in the same round.
     pub rounds: *mut u32,
-    /// The items that an access looks at, of those that are first in the row, where its guard holds for no others.
+    /// Number of items that an access with a guard must look at: the guard holds for no item after them.
     pub first: u32,
-    /// Not zero where it holds for all of these.
+    /// Nonzero if the guard holds for all of these items.
     pub first_all: u32,
-    /// The first items of a row that are to be run as one of their own, where it is left to be run as two.
+    /// Number of items that should become the first of two rows, if code leaves a row to be split.
     pub cut: u32,
-    /// Items of a group along x, and along y.
+    /// Items of a group along x and along y.
     pub across: u32,
     pub down: u32,
-    /// What a group has together, and each of its items.
+    /// Shared memory of the group and private memory of its items.
     pub own: Own,
-    /// Rows that a store takes its words from.
+    /// Rows with the words of a store.
     pub data: [*const u32; 8],
-    /// Words that a load for all items found.
+    /// Words that a uniform load has read.
     pub loaded: [u32; 4],
-    /// From an item's element to the next one's, of the access that was begun last.
+    /// Distance between the elements of consecutive items, for the access that was begun last.
     pub step: i64,
-    /// What the launch has for all threads.
+    /// State that all threads of the launch share.
     pub shared: *const Shared,
-    /// The fault of the item after the last.
+    /// Fault of the item after the last item of the row.
     pub fault: Option<RowFault>,
-    /// What this thread has found of the memory of the process.
+    /// Allocations of process memory that this thread found last.
     pub found: Found,
 }
 
-/// Memory that a group has together, and what each item declares of its own, one item's after another's.
+/// Shared memory of a group, and private memory of its items, one item after another.
 #[derive(Clone, Copy)]
 pub(super) struct Own {
     pub shared: *mut u8,
     pub shared_bytes: usize,
     pub scratch: *mut u8,
-    /// Of one item.
+    /// Size of the private memory of an item.
     pub scratch_bytes: usize,
-    /// The address of the first of them.
+    /// Address of the private memory, as the kernel sees the address.
     pub scratch_start: u64,
 }
 
-/// A buffer, or none where the parameter is a scalar.
+/// Buffer of a launch, or an empty one if the parameter is a scalar.
 #[derive(Clone, Copy)]
 pub(super) struct RawBuffer {
     pub start: *mut u8,
     pub bytes: usize,
     pub writable: bool,
-    /// Whether it is at the addresses of constants, too.
+    /// `true` if the buffer is also at the addresses of constant memory.
     pub constant: bool,
 }
 
-/// Parts of constant bank 0.
+/// Ranges of constant bank 0.
 pub type Parts = SmallVec<[[u64; 2]; 2]>;
 
-/// What all threads of a launch have in common.
+/// State that all threads of a launch share.
 pub(super) struct Shared {
-    /// By parameter.
+    /// Buffers by parameter.
     pub buffers: SmallVec<[RawBuffer; 8]>,
-    /// The memory of the process, which outlives the launch: what no buffer has of global memory, where the launch is on that; else null.
+    /// Memory of the process, which outlives the launch. If it is not null, a global access outside all buffers
+    /// accesses this memory.
     pub host: *const HostMemory<'static>,
     pub constants: Vec<u8>,
-    /// From where to where parts of it lie of which an access stays within one, ascending.
+    /// Ranges of the constants, in ascending order. An access must stay within one range.
     pub parts: Parts,
-    /// Where the row [`MASK`](MASK) does.
+    /// Offset of the row [`MASK`](MASK).
     pub mask: usize,
-    /// Whether other threads run other items of the launch.
+    /// `true` if no other thread runs items of the launch.
     pub is_alone: bool,
 }
 
-// SAFETY: buffers are accessed by compiled code and [`access`](super::access) only, which do it through raw pointers. Items of a
-// launch are independent of each other; where a program breaks that rule, what it finds in its own buffers is up to it. Which memory of
-// the process there is may be asked by any thread.
+// SAFETY: only compiled code and [`access`](super::access) access buffers, through raw pointers. Items of a launch are
+// independent of each other. A program that breaks this rule reads arbitrary values, but only in its own buffers. Any
+// thread may query the memory of the process.
 unsafe impl Sync for Shared {}
 
-/// Why an item of a row cannot go on.
+/// Fault of an item of a row.
 #[derive(Clone, Debug)]
 pub(super) struct RowFault {
-    /// The item, by its place in the row.
+    /// Item, relative to the row.
     pub item: u32,
-    /// Its turn.
+    /// Round of the item.
     pub round: u32,
-    /// The word.
+    /// Address of the instruction.
     pub address: u32,
     pub kind: FaultKind,
 }
@@ -117,7 +119,7 @@ pub(super) struct RowFault {
 #[derive(Clone, Debug)]
 pub(crate) enum FaultKind {
     Known(TrapKind),
-    /// An access that may not be made; why is found out later.
+    /// Invalid access, whose reason is found later.
     Memory {
         access: Access,
         space: Space,
@@ -128,35 +130,35 @@ pub(crate) enum FaultKind {
 
 impl Header {
     pub fn shared(&self) -> &Shared {
-        // SAFETY: set before compiled code is called, to what outlives the call.
+        // SAFETY: `shared` is set before compiled code is called, and its target outlives the call.
         unsafe { &*self.shared }
     }
 
-    /// Makes the row consist of so many items.
+    /// Sets the number of items of the row.
     pub fn set_items(&mut self, items: u32) {
         self.items = items;
         self.bytes = 4 * u64::from(items.next_multiple_of(CHUNK).max(CHUNK));
     }
 
-    /// Has the loops of masked code go over the chunks of these items, of which there are some.
+    /// Limits the loops of masked code to the chunks of a nonempty range of items.
     pub fn set_span(&mut self, items: Range<usize>) {
         self.begin = 4 * items.start as u64;
         self.bytes = 4 * items.end.next_multiple_of(CHUNK as usize) as u64;
     }
 
-    /// Has loops go over all items of the row again.
+    /// Extends the loops to all items of the row.
     pub fn set_all(&mut self) {
         self.begin = 0;
         self.set_items(self.items);
     }
 }
 
-/// Makes the words of a row zero of items that the loops of masked code leave out.
+/// Zeroes the words of a row whose items the loops of masked code skip.
 ///
 /// # Safety
-/// The header is that of a context, and the row one of its rows.
+/// `header` is the header of a context, and `row` is one of its rows.
 pub(super) unsafe extern "C" fn clear_outside(header: *const Header, row: *mut u32) {
-    // SAFETY: the caller's promise; a row has the words of all items, and nothing else refers to it.
+    // SAFETY: the caller guarantees this. A row has the words of all items, and nothing else refers to the row.
     unsafe {
         let items = (*header).items as usize;
         let row = std::slice::from_raw_parts_mut(row, items);
@@ -166,22 +168,23 @@ pub(super) unsafe extern "C" fn clear_outside(header: *const Header, row: *mut u
     }
 }
 
-/// Writes words to the first so many bytes of a row, each as much more than the one before.
+/// Fills the first `bytes` bytes of a row with `first`, `first + stride` and so on.
 ///
 /// # Safety
-/// The row is one of a context, and not referred to by anything else; the bytes are those of chunks, and no more than it has.
+/// `row` is a row of a context, and nothing else refers to the row. `bytes` is the size of whole chunks, and at most
+/// the size of the row.
 pub(super) unsafe extern "C" fn fill(row: *mut u32, bytes: u64, first: u32, stride: u32) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees this.
     let row = unsafe { std::slice::from_raw_parts_mut(row, bytes as usize / 4) };
     for (word, number) in row.iter_mut().zip(0..) {
         *word = first.wrapping_add(stride.wrapping_mul(number));
     }
 }
 
-/// Items that loops go over at a time, and that every row is a multiple of.
+/// Items per iteration of a loop. The length of every row is a multiple of this number.
 pub(super) const CHUNK: u32 = 16;
 
-/// A field of the header by its offset.
+/// Header field, by its offset.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
 pub(super) enum Field {
@@ -202,80 +205,82 @@ pub(super) enum Field {
     Step = offset_of!(Header, step) as u32,
 }
 
-/// A row by its number.
+/// Index of a row.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) struct VectorId(pub u32);
 
-/// The items that run a block: all ones or zero each. Set by the driver.
+/// Row of the mask of masked code: all ones for active items, zero for others. The runner sets this row.
 pub(super) const MASK: VectorId = VectorId(0);
-/// The items for which the condition at the end of a block holds.
+/// Row of the condition at the end of a block.
 pub(super) const CONDITION: VectorId = VectorId(1);
-/// Stands for rows that nothing reads or writes.
+/// Placeholder for a row that nothing reads or writes.
 pub(super) const NO_ROW: VectorId = VectorId(2);
-/// Where each item of a group is along x, and along y, where that is asked for.
+/// Rows of the items' positions in a group along x and y, if the layout needs these rows.
 pub(super) const ALONG: [VectorId; 2] = [VectorId(3), VectorId(4)];
 const FIRST_CELL: u32 = 5;
 
-/// Where everything is in a context.
+/// Layout of a context.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Map {
-    /// Items of a row at most.
+    /// Maximum number of items of a row.
     pub width: u32,
     cells: u32,
     rows: u32,
 }
 
 impl Map {
-    /// Rows in the level one cache leave this much of it to what is streamed through.
+    /// Part of the level 1 cache for the rows. The rest is left to streamed data.
     const CACHE_BYTES: u32 = 20 << 10;
-    /// Bytes that the rows of a streaming kernel take: so much memory is kept from launch to launch, where more would be made zero in each.
+    /// Size of the rows of a streaming kernel. Memory of this size is kept between launches; larger memory would be
+    /// zeroed for each launch.
     const STREAM_BYTES: u32 = 2 << 20;
     const STREAM_ITEMS: u32 = 32 << 10;
-    /// The most that a group has.
+    /// Maximum number of items of a group.
     const GROUP_ITEMS: u32 = 1024;
     const ALIGN: usize = 64;
 
-    /// For so many cells, of which so many are rows where all items run together.
+    /// Returns the map for `cells` cells, `varying` of which are rows in convergent code.
     pub fn new(cells: usize, varying: usize) -> Map {
         let fits = Self::CACHE_BYTES / 4 / (varying as u32 + 4);
         let width = (1 << fits.max(1).ilog2()).clamp(64, 1024);
         Map { width, cells: cells as u32, rows: FIRST_CELL + cells as u32 }
     }
 
-    /// For a kernel that hardly ever uses a row: the longer they are, the less there is to do between them.
+    /// Returns the map for a kernel that rarely uses a row. Longer rows have less overhead per item.
     pub fn streaming(cells: usize) -> Map {
         let map = Map::new(cells, 0);
         let fits = Self::STREAM_BYTES / 4 / map.rows;
         Map { width: (1 << fits.max(1).ilog2()).clamp(map.width, Self::STREAM_ITEMS), ..map }
     }
 
-    /// For rows that are groups.
+    /// Returns the map for rows that are groups.
     pub fn of_groups(cells: usize) -> Map {
         Map { width: Self::GROUP_ITEMS, ..Map::new(cells, 0) }
     }
 
-    /// The row of a cell.
+    /// Returns the row of a cell.
     pub fn cell(&self, cell: Cell) -> VectorId {
         VectorId(FIRST_CELL + cell.0)
     }
 
-    /// Makes room for so many rows of no cell.
+    /// Reserves `temporaries` temporary rows.
     pub fn reserve(&mut self, temporaries: u32) {
         self.rows = self.rows.max(FIRST_CELL + self.cells + temporaries);
     }
 
-    /// A row of no cell, of those reserved.
+    /// Returns a reserved temporary row.
     pub fn temporary(&self, number: u32) -> VectorId {
         debug_assert!(FIRST_CELL + self.cells + number < self.rows);
         VectorId(FIRST_CELL + self.cells + number)
     }
 
-    /// The offset of the word where a cell is held that has the same value, or the same but for a stride, in all items.
+    /// Returns the offset of the word of a uniform or affine cell: its value in the first item.
     pub fn slot(&self, cell: Cell) -> i32 {
         (size_of::<Header>() + 4 * cell.index()) as i32
     }
 
-    /// Bytes from a row to the next: with a line between them, lest all their starts fall into one set of a cache.
+    /// Returns the distance of two rows in bytes. The padding of one cache line keeps the starts of rows from sharing
+    /// one cache set.
     pub fn row_bytes(&self) -> u32 {
         4 * self.width + Self::ALIGN as u32
     }
@@ -288,46 +293,46 @@ impl Map {
         (size_of::<Header>() + 4 * self.cells as usize).next_multiple_of(Self::ALIGN)
     }
 
-    /// Bytes of a context, where they can be addressed.
+    /// Returns the size of a context, or `None` if offsets would not fit 32 bits.
     pub fn bytes(&self) -> Option<usize> {
         let bytes = self.rows_start() + self.rows as usize * self.row_bytes() as usize;
         i32::try_from(bytes).is_ok().then_some(bytes)
     }
 }
 
-/// A context. What its slots and rows hold at first is anything.
+/// Memory of compiled code. Slots and rows are initially arbitrary.
 pub(super) struct Context {
     start: NonNull<u8>,
-    /// None once it is given back.
+    /// `None` after the memory was given back.
     memory: Option<Memory>,
     map: Map,
 }
 
-// SAFETY: the context owns its memory, and what its header points to is shared by reference.
+// SAFETY: the context owns its memory, and the targets of its header are shared by reference.
 unsafe impl Send for Context {}
 
 impl Context {
-    /// A context; none where the map takes more than can be addressed.
+    /// Allocates a context. Returns `None` if the context would be too large.
     pub fn new(map: Map) -> Option<Context> {
         let memory = Memory::take(map.bytes()?)?;
         let start = memory.start();
-        // Who relies on zeros shall not find them.
+        // Debug builds expose code that relies on zeroed memory.
         if cfg!(debug_assertions) {
-            // SAFETY: the memory has so many bytes, and is owned.
+            // SAFETY: the memory is owned and has this size.
             unsafe { start.write_bytes(0xA5, map.bytes()?) };
         }
-        // SAFETY: the header is at the start, aligned and owned; nothing is dropped by the write.
+        // SAFETY: the header is at the start, aligned and owned. The write drops nothing.
         unsafe { start.cast::<Header>().write(Header::default()) };
         Some(Context { start, memory: Some(memory), map })
     }
 
-    /// Makes room for the rows of another map that has at least the same.
+    /// Enlarges the context for a map that extends the current one.
     pub fn grow(&mut self, map: Map) -> Option<()> {
         if map.rows > self.map.rows {
             let grown = Context::new(map)?;
             let bytes = self.map.bytes()?;
-            // SAFETY: the maps have the same cells and width, so that everything stays where it is; what the old header owns
-            // is left to the new one.
+            // SAFETY: the maps have the same cells and width, so all offsets are equal. The new header takes over what
+            // the old header owns.
             unsafe {
                 grown.start.copy_from_nonoverlapping(self.start, bytes);
                 self.start.cast::<Header>().write(Header::default());
@@ -338,7 +343,7 @@ impl Context {
     }
 
     pub fn header(&mut self) -> &mut Header {
-        // SAFETY: the header was written when the context was made, and the borrow of `self` keeps it alone.
+        // SAFETY: `new` wrote the header, and the borrow of `self` makes the access exclusive.
         unsafe { self.start.cast().as_mut() }
     }
 
@@ -346,10 +351,10 @@ impl Context {
         self.start.as_ptr().cast()
     }
 
-    /// The words of a row.
+    /// Returns the words of a row.
     pub fn row(&mut self, row: VectorId) -> &mut [u32] {
         debug_assert!(row.0 < self.map.rows);
-        // SAFETY: rows lie within the context, apart from each other, aligned, and any bits are words.
+        // SAFETY: rows lie within the context, are disjoint and aligned, and every bit pattern is a valid word.
         unsafe {
             let start = self.start.as_ptr().add(self.map.row(row) as usize).cast();
             std::slice::from_raw_parts_mut(start, self.map.width as usize)
@@ -358,13 +363,13 @@ impl Context {
 
     pub fn slot(&mut self, cell: Cell) -> &mut u32 {
         debug_assert!(cell.0 < self.map.cells);
-        // SAFETY: slots lie within the context, after the header, and any bits are a word.
+        // SAFETY: slots lie within the context, after the header, and every bit pattern is a valid word.
         unsafe { self.start.add(self.map.slot(cell) as usize).cast().as_mut() }
     }
 
-    /// Makes all slots zero.
+    /// Zeroes all slots.
     pub fn clear_slots(&mut self) {
-        // SAFETY: slots are words that lie together after the header.
+        // SAFETY: slots are consecutive words after the header.
         unsafe {
             let start = self.start.as_ptr().add(size_of::<Header>()).cast::<u32>();
             start.write_bytes(0, self.map.cells as usize);
@@ -408,7 +413,7 @@ impl Default for Header {
 
 impl Drop for Context {
     fn drop(&mut self) {
-        // SAFETY: the header is dropped once, before its memory goes.
+        // SAFETY: the header is dropped once, before its memory is released.
         unsafe { self.start.cast::<Header>().drop_in_place() };
         if let Some(memory) = self.memory.take() {
             memory.give_back();

@@ -1,4 +1,4 @@
-//! Words of accesses that may be made, between memory and rows.
+//! Copies between memory and rows, for accesses that have been checked.
 
 use halfbyte_isa::halu::domain::Width;
 
@@ -6,13 +6,13 @@ use super::access::{Site, Words};
 use super::anywhere;
 use super::context::Header;
 
-/// The words of one access, from memory that may be read.
+/// Reads the words of one access.
 ///
 /// # Safety
-/// As many bytes as the width may be read there.
+/// `at` is valid for reads of the width.
 pub(super) unsafe fn read(at: *const u8, width: Width, signed: bool) -> [u32; 4] {
     let mut words = [0; 4];
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees that the address is valid.
     unsafe {
         match (width, signed) {
             (Width::B8, false) => words[0] = at.read().into(),
@@ -32,9 +32,9 @@ pub(super) unsafe fn read(at: *const u8, width: Width, signed: bool) -> [u32; 4]
 /// Writes the words of one access.
 ///
 /// # Safety
-/// As many bytes as the width may be written there.
+/// `at` is valid for writes of the width.
 pub(super) unsafe fn write(at: *mut u8, width: Width, words: [u32; 4]) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees that the address is valid.
     unsafe {
         match width {
             Width::B8 => at.write(words[0] as u8),
@@ -48,12 +48,12 @@ pub(super) unsafe fn write(at: *mut u8, width: Width, words: [u32; 4]) {
     }
 }
 
-/// Copies accesses of some items, none of which can fault, to rows.
+/// Copies `items` strided elements, beginning with item `first`, to rows. The accesses cannot fault.
 ///
 /// # Safety
-/// As for [`copy_in`], of so many items from the first on.
+/// As for [`copy_in`], for these items. `at` is the address of the first of them.
 pub(super) unsafe fn copy_in_part(header: *mut Header, site: &Site, at: *const u8, first: u32, items: u32) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees that the elements and the rows are valid.
     unsafe {
         let row = header.byte_add(site.row).cast::<u32>().add(first as usize);
         let stride = site.stride as i32 as isize;
@@ -72,12 +72,13 @@ pub(super) unsafe fn copy_in_part(header: *mut Header, site: &Site, at: *const u
     }
 }
 
-/// Copies accesses at a stride, none of which can fault, to rows.
+/// Copies strided elements to rows. The accesses cannot fault.
 ///
 /// # Safety
-/// The first of them is at `at`; the site's rows lie in the context.
+/// `at` is the address of the first element, and the rows of `site` lie in the context.
 pub(super) unsafe fn copy_in(header: *mut Header, site: &Site, at: *const u8, items: usize) {
-    // SAFETY: the caller's promise; the context's rows have as many words as there are items.
+    // SAFETY: the caller guarantees that the elements and the rows are valid. The rows of the context have at least
+    // `items` words.
     unsafe {
         let row = |k: usize| header.byte_add(site.row + k * site.row_bytes).cast::<u32>();
         let stride = site.stride as i32 as isize;
@@ -123,13 +124,13 @@ pub(super) unsafe fn copy_in(header: *mut Header, site: &Site, at: *const u8, it
     }
 }
 
-/// Copies rows to accesses at a stride, none of which can fault.
+/// Copies rows to strided elements. The accesses cannot fault.
 ///
 /// # Safety
-/// The first of them is at `at`, and may be written; data are rows of as many items.
+/// `at` is the address of the first element and is valid for writes. `data` contains rows of at least `items` items.
 pub(super) unsafe fn copy_out(items: u32, site: &Site, at: *mut u8, data: [Words; 4]) {
     let stride = site.stride as i32 as isize;
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees that the elements and the rows are valid.
     unsafe {
         macro_rules! words {
             ($ty:ty) => {
@@ -161,14 +162,14 @@ pub(super) unsafe fn copy_out(items: u32, site: &Site, at: *mut u8, data: [Words
     }
 }
 
-/// The same for the items that a mask has.
+/// Copies rows to strided elements for the items of a mask. The accesses cannot fault.
 ///
 /// # Safety
-/// As for [`copy_out`]; the mask is a row of as many items.
+/// As for [`copy_out`]; `mask` is a row of as many items.
 pub(super) unsafe fn copy_out_masked(items: u32, site: &Site, at: *mut u8, data: [Words; 4], mask: Words) {
     let stride = site.stride as i32 as isize;
     let registers = usize::from(site.width.registers());
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees that the elements and the rows are valid.
     unsafe {
         if site.width == Width::B32 && stride == 4 && mask.step == 1 && data[0].step == 1 {
             return anywhere::store_row(at.cast(), data[0].start, mask.start, items as usize);

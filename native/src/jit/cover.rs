@@ -1,4 +1,5 @@
-//! Buffers that a launch writes all of and reads nothing of, so that what they hold before it does not count.
+//! Analysis of buffers that a launch overwrites completely and never reads, so that their old
+//! contents are irrelevant.
 
 use super::dataflow::{Access, Action, Dataflow, Id, Location, Op, Reach, Shape};
 use super::front::Kernel;
@@ -10,29 +11,29 @@ use halfbyte_abi::buffer_of;
 use halfbyte_isa::buffers::{Buffers, OverwrittenBuffer, OverwrittenBuffers};
 use halfbyte_isa::trap::Space;
 
-/// The stores of a kernel that each item makes from the start of a buffer on, right next to those of the item before it.
+/// Contiguous stores of a kernel, from the start of a buffer on.
 #[derive(Default)]
 pub(super) struct Covers {
     stores: Vec<Cover>,
-    /// Where in constant bank 0 the addresses are of all that is read.
+    /// Offsets in constant bank 0 of the addresses of all memory that is read.
     read: Vec<u32>,
 }
 
-/// Such a store.
+/// Contiguous store from the start of a buffer on.
 #[derive(Clone, Copy, Debug)]
 struct Cover {
-    /// Where in constant bank 0 the address of the buffer is.
+    /// Offset in constant bank 0 of the address of the buffer.
     pointer: u32,
-    /// Bytes of an item.
+    /// Size of the stored value of an item, in bytes.
     bytes: u32,
-    /// The largest number that an item may have, lest the offset wraps.
+    /// Largest item number for which the offset does not wrap.
     last: u32,
 }
 
-/// An address plus a word that counts for so many bytes lies in no other buffer than the address.
+/// Maximum scale for which an address plus a scaled word remains in the slot of the buffer.
 const FARTHEST: u32 = 64;
 
-/// What a kernel computes that is one block, which all items run to its end.
+/// Returns the unit of a kernel that is a single block, which all items run to its end.
 pub(super) fn only_unit<'u>(
     blocks: &[Block],
     kernel: &Kernel<'_>,
@@ -46,13 +47,13 @@ pub(super) fn only_unit<'u>(
 }
 
 impl Covers {
-    /// Those of a kernel that is one block, which all items run to its end.
+    /// Analyses a kernel that is a single block, which all items run to its end. Other kernels have no such stores.
     pub fn new(blocks: &[Block], kernel: &Kernel<'_>, layout: Layout, units: &[Option<Unit>]) -> Covers {
         let Some(unit) = only_unit(blocks, kernel, layout, units) else { return Covers::default() };
         Covers::of(&unit.dataflow, kernel.pointers).unwrap_or_default()
     }
 
-    /// None where it is not known what is read.
+    /// Returns `None` if it is not known which memory is read.
     fn of(dataflow: &Dataflow, pointers: &[Pointer]) -> Option<Covers> {
         let first = first_values(dataflow);
         let mut covers = Covers::default();
@@ -75,7 +76,7 @@ impl Covers {
         Some(covers)
     }
 
-    /// The buffers of a launch of so many items, of one run, that need not be made zero.
+    /// Returns the buffers that need not be zeroed, for a launch of `items` items in a single run.
     pub fn buffers(&self, constants: &[u8], items: u32, buffers: &Buffers<'_>) -> OverwrittenBuffers {
         let at = |pointer: u32| {
             let bytes = constants.get(pointer as usize..)?.first_chunk()?;
@@ -87,7 +88,7 @@ impl Covers {
             let found = OverwrittenBuffer { buffer, bytes: cover.bytes };
             let held = buffers.0.get(buffer).and_then(Option::as_ref);
             let is_all = held.is_some_and(|held| found.is_whole(held, items));
-            // Another parameter's address may be in the buffer, too.
+            // The address of another parameter may also be in the buffer.
             let is_read = self.read.iter().any(|&pointer| at(pointer).is_none_or(|(other, _)| other == buffer));
             let is_known = covered.iter().any(|other| other.buffer == buffer);
             if is_all && !is_read && !is_known && items.checked_sub(1).is_some_and(|last| last <= cover.last) {
@@ -98,7 +99,7 @@ impl Covers {
     }
 }
 
-/// Whether an access may be one of buffers.
+/// Returns `true` if an access may be to a buffer.
 fn is_global(place: &Location) -> bool {
     match place {
         Location::Global { .. } => true,
@@ -121,8 +122,8 @@ fn cover(dataflow: &Dataflow, first: &[Option<u32>], access: &Access) -> Option<
     Some(Cover { pointer: dataflow.bank_address(base)?, bytes, last: most / step })
 }
 
-/// What the first item of a launch of one run computes, where that is the same in all launches: there special registers and all
-/// others start as zeros.
+/// Returns the values of the first item in a launch of a single run, if they are the same in all launches. In such a
+/// launch, special registers and all other cells start as zeros.
 fn first_values(dataflow: &Dataflow) -> Vec<Option<u32>> {
     let mut values: Vec<Option<u32>> = Vec::with_capacity(dataflow.nodes.len());
     for node in &dataflow.nodes {

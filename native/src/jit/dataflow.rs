@@ -1,8 +1,9 @@
-//! The meaning of a block as a list of operations on rows.
+//! Dataflow of a block: a list of operations on rows.
 //!
-//! A row is one value for each of the work items that run side by side. Instructions are run over the domain of this file,
-//! where a word is the number of an operation and computing with words appends operations. An operation whose result is the
-//! same for all items, or grows by a constant from one to the next, is told apart by its [`Shape`].
+//! A row has one value for each of the work items that execute together. Instructions are evaluated
+//! over the domain of this file. In this domain, a word is the number of an operation, and a
+//! computation with words appends operations. The [`Shape`] of an operation marks results that are
+//! uniform or affine.
 
 use arrayvec::ArrayVec;
 use halfbyte_isa::approx::Function;
@@ -18,7 +19,7 @@ use super::cells::Cell;
 use crate::rows::RowOp;
 use halfbyte_isa::trap::{Space, TrapKind};
 
-/// An operation by its number in the dataflow.
+/// Number of an operation in the dataflow.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct Id(pub u32);
 
@@ -28,22 +29,22 @@ impl Id {
     }
 }
 
-/// How a value depends on the item.
+/// Dependence of a value on the item.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Shape {
-    /// Not at all.
+    /// Same value for all items.
     Uniform,
-    /// It grows by this, not zero, from each item to the next, modulo 2^32.
+    /// Value that increases by this nonzero stride from each item to the next, modulo 2^32.
     Affine(u32),
-    /// It grows by the first from each item to the next along x and by the second from one to the next along y, modulo 2^32, of items of a
-    /// group that has no more axes. One of them at least is not zero.
+    /// Value that increases by the first stride along x and by the second along y, modulo 2^32. The group has no third
+    /// axis, and at least one stride is not zero.
     Grid(u32, u32),
-    /// In any way.
+    /// Any dependence.
     Varying,
 }
 
 impl Shape {
-    /// What a word grows by from item to item, where that is the same for all.
+    /// Returns the stride of an affine value, or zero for every other shape.
     pub fn stride(self) -> u32 {
         match self {
             Shape::Affine(stride) => stride,
@@ -51,22 +52,24 @@ impl Shape {
         }
     }
 
-    /// It grows by so much.
+    /// Returns the shape of a value with a given stride.
     pub fn affine(stride: u32) -> Shape {
         if stride == 0 { Shape::Uniform } else { Shape::Affine(stride) }
     }
 
-    /// It grows by so much along x and along y.
+    /// Returns the shape of a value with given strides along x and along y.
     pub fn grid([x, y]: [u32; 2]) -> Shape {
         if [x, y] == [0; 2] { Shape::Uniform } else { Shape::Grid(x, y) }
     }
 
-    /// Itself, unless it is varying: all is known by the value of the first item.
+    /// Returns the shape, or `None` if it is varying. Unless the shape is varying, the value of the first item
+    /// determines all values.
     pub fn even(self) -> Option<Shape> {
         if self.is_varying() { None } else { Some(self) }
     }
 
-    /// What an item has where the first has a value, in a group of so many along x; of a varying shape anything.
+    /// Returns the value of an item from the value of the first item, in a group with `across` items along x. The
+    /// result is meaningless for a varying shape.
     pub fn at(self, first: u32, item: u32, across: u32) -> u32 {
         let by = match self {
             Shape::Uniform | Shape::Varying => 0,
@@ -79,7 +82,7 @@ impl Shape {
         first.wrapping_add(by)
     }
 
-    /// That of what grows by what this makes of by how much they do.
+    /// Returns the shape of a result whose strides are `by` of the strides of two operands.
     fn combine(self, other: Shape, by: impl Fn(u32, u32) -> u32) -> Shape {
         let grid = |shape| match shape {
             Shape::Uniform => Some([0; 2]),
@@ -100,7 +103,7 @@ impl Shape {
         }
     }
 
-    /// The shape of a value that has one or the other.
+    /// Returns the shape of a value that is one of two values.
     pub fn meet(self, other: Shape) -> Shape {
         if self == other { self } else { Shape::Varying }
     }
@@ -110,30 +113,30 @@ impl Shape {
     }
 }
 
-/// The most operands that an operation has: the words of three f64s.
+/// Maximum number of operands of an operation: the words of three f64s.
 pub(crate) const MOST: usize = 6;
 
-/// An operation of a dataflow.
+/// Operation of a dataflow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Node {
     pub op: Op,
-    /// As many count as the operation takes.
+    /// Operands. Entries after the arity of the operation are unused.
     pub args: [Id; MOST],
     pub shape: Shape,
-    /// The bits that may be ones.
+    /// Bits that may be 1.
     pub bits: u32,
 }
 
-/// What an operation computes; those named as a method of [`Domain`] do what it says.
+/// Computation of an operation. An operation with the name of a method of [`Domain`] computes what the method does.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Op {
     Const(u32),
     Truth(bool),
-    /// What a cell holds before the block.
+    /// Value of a cell before the block.
     Input(Cell),
-    /// Whether the item is at this block.
+    /// Truth value that is true for the items at this block.
     Mask,
-    /// Bytes of constant bank 0, which are there.
+    /// Bytes of constant bank 0, which are within the bank.
     Bank {
         offset: u32,
         width: Width,
@@ -157,18 +160,18 @@ pub(crate) enum Op {
     Either,
     Differ,
     Negate,
-    /// The second or the third, by the first; of words.
+    /// Second operand if the first one is true, otherwise the third one; for words.
     Select,
-    /// The same of truth values.
+    /// Second operand if the first one is true, otherwise the third one; for truth values.
     Choose,
     FAdd,
     FMul,
     Fma,
     FDiv,
     FSqrt,
-    /// Of f32, not to nearest.
+    /// Operation on f32 that does not round to nearest.
     Single(FloatOp),
-    /// One word of an operation on f64s.
+    /// One word of the result of an operation on f64s.
     Double(FloatOp, u8),
     /// One word of the result.
     Convert(Conversion, u8),
@@ -179,21 +182,21 @@ pub(crate) enum Op {
     Narrow(Format, Rounding),
     Widen(Format),
     Half(HalfOp),
-    /// The truth value, whether to take the lesser, is the third.
+    /// Minimum or maximum. The third operand is a truth value, which is true for the minimum.
     MinMax(HalfMinMax),
-    /// One lane of the compare.
+    /// One lane of the result of the compare.
     HalfCompare(HalfCompare, u8),
     Video(VideoOp),
-    /// Byte i of each word is one of the eight of the first two operands.
+    /// Byte permutation: byte i of the result is one of the eight bytes of the two operands.
     Bytes([u8; 4]),
-    /// An access to memory, at its place among the others; no value.
+    /// Access to memory, by its index in `accesses`. The operation has no value.
     Access(u32),
-    /// A word that an access loads.
+    /// Word that an access loads.
     Loaded(u32, u8),
 }
 
 impl Op {
-    /// The number of operands.
+    /// Returns the number of operands.
     pub fn arity(self) -> usize {
         match self {
             Op::Const(_) | Op::Truth(_) | Op::Input(_) | Op::Mask | Op::Bank { .. } => 0,
@@ -211,10 +214,10 @@ impl Op {
         }
     }
 
-    /// The operation on rows that is called for it where its result varies, its operands having these shapes: what has no short
-    /// form in instructions of the host.
+    /// Returns the operation on rows that compiled code calls for a varying result, for operands with these shapes.
+    /// Returns `None` if the host has a short instruction sequence for the operation.
     pub fn row_op(self, shapes: [Shape; MOST], fma: bool) -> Option<RowOp> {
-        // Instructions shift all words by the same.
+        // Host instructions shift all words by the same count.
         let by_item = shapes[1] != Shape::Uniform;
         Some(match self {
             Op::Shl if by_item => RowOp::Shl,
@@ -235,13 +238,13 @@ impl Op {
         })
     }
 
-    /// The operation on rows that does what compiled code does too, by wider vectors: worth a call where it stands between
-    /// buffers.
+    /// Returns the operation on rows that computes the same as compiled code, with wider vectors. A call pays off if
+    /// the operation stands between buffers.
     pub fn wide_row_op(self) -> Option<RowOp> {
         if let Op::Video(op) = self { RowOp::of_video(&op) } else { None }
     }
 
-    /// Whether the result is a truth value, where that does not depend on a cell.
+    /// Returns `true` if the result is a truth value. Returns `false` for `Input`, whose result depends on the cell.
     pub fn is_truth(self) -> bool {
         matches!(
             self,
@@ -260,15 +263,15 @@ impl Op {
     }
 }
 
-/// An access to memory, or what must be a fault.
+/// Access to memory, a fence or a fault.
 #[derive(Clone, Debug)]
 pub(crate) struct Access {
-    /// The word.
+    /// Address of the instruction.
     pub address: u32,
-    /// A truth value: the items that make it. All, if none.
+    /// Truth value that is true for the items that make the access. `None` stands for all items.
     pub guard: Option<Id>,
     pub action: Action,
-    /// Whether others of the group run behind it.
+    /// `true` if other items of the group run after the access.
     pub yields: bool,
 }
 
@@ -284,53 +287,53 @@ pub(crate) enum Action {
         width: Width,
         data: ArrayVec<Id, 4>,
     },
-    /// Memory is changed in one step for each item. `returns` says that what was there is wanted.
+    /// Atomic operation for each item. `returns` is `true` if the old value is used.
     Atomic {
         place: Location,
         width: Width,
         change: AtomicOp,
-        /// As many words each as the width has registers.
+        /// Words of the operands. Each operand has as many words as the width has registers.
         operands: ArrayVec<Id, 8>,
         returns: bool,
     },
-    /// Accesses of other threads stay on their side of it.
+    /// Fence that orders memory accesses as other threads see them.
     Fence,
     Fault(TrapKind),
 }
 
-/// Where an access is made.
+/// Memory and address of an access.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Location {
-    /// Global memory at `base + offset + imm`, where the offset counts as the scale says.
+    /// Global memory at `base + offset + imm`, where `scale` applies to the offset.
     Global { offset: Id, base: [Id; 2], imm: i32, scale: Scale },
-    /// A constant bank at `offset + imm`.
+    /// Constant bank at `offset + imm`.
     Constant { bank: u8, offset: Id, imm: u32 },
-    /// The memory of the group, or what an item declares of its own, at `offset + imm`, which is exact.
+    /// Memory of the group or declared memory of an item, at `offset + imm`. This sum does not wrap.
     Own { space: Space, offset: Id, imm: i32 },
-    /// What `reach` says, at `base + offset + imm`.
+    /// Memory that `reach` determines, at `base + offset + imm`.
     Flat { offset: Id, base: [Id; 2], imm: i32, reach: Reach },
 }
 
-/// How a word counts as an offset in 64 bits.
+/// Conversion of a word to a 64-bit offset.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Scale {
-    /// For so many bytes; less than 2^31.
+    /// Factor in bytes, less than 2^31.
     pub by: u32,
-    /// With its sign.
+    /// `true` if the word is signed.
     pub signed: bool,
 }
 
 impl Scale {
-    /// Of so many bytes as an unsigned word says.
+    /// Scale of an unsigned word that counts bytes.
     pub const BYTES: Scale = Scale { by: 1, signed: false };
 
-    /// The offset that a word is, modulo 2^64.
+    /// Returns the offset that a word stands for, modulo 2^64.
     pub fn of(self, word: u32) -> u64 {
         let number = if self.signed { i64::from(word as i32) } else { word.into() };
         number.wrapping_mul(self.by.into()).cast_unsigned()
     }
 
-    /// The shape in bytes of offsets that words of a shape are, as far as these do not wrap.
+    /// Returns the shape in bytes of scaled offsets, under the assumption that the offsets do not wrap.
     pub fn shape(self, shape: Shape) -> Shape {
         let scaled = |stride: u32| (stride as i32).checked_mul(self.by.cast_signed()).map(i32::cast_unsigned);
         match shape {
@@ -344,19 +347,19 @@ impl Scale {
     }
 }
 
-/// Memory at an address of 64 bits.
+/// Memory at a 64-bit address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Reach {
-    /// Any: the address says which. `params` says that constant bank 0 is one of them.
+    /// Any memory, as the address says. `params` is `true` if constant bank 0 is included.
     Any { params: bool },
-    /// One space.
+    /// Single space.
     In(Space),
-    /// Buffers that are constant, at addresses that are apart from those of global memory.
+    /// Constant buffers, at addresses that are distinct from those of global memory.
     Constants,
 }
 
 impl Location {
-    /// The words it depends on.
+    /// Returns the words that the address depends on.
     pub fn words(&self) -> impl Iterator<Item = Id> + use<> {
         match *self {
             Location::Global { offset, base: [low, high], .. } | Location::Flat { offset, base: [low, high], .. } => {
@@ -368,7 +371,7 @@ impl Location {
         .flatten()
     }
 
-    /// Replaces them.
+    /// Replaces the words that the address depends on.
     pub fn map_words(&mut self, by: &mut impl FnMut(Id) -> Id) {
         match self {
             Location::Global { offset, base, .. } | Location::Flat { offset, base, .. } => {
@@ -379,13 +382,13 @@ impl Location {
         }
     }
 
-    /// How the offset grows in bytes from item to item.
+    /// Returns the shape of the offset in bytes.
     pub fn stride_shape(&self, dataflow: &Dataflow) -> Option<Shape> {
         let shape = self.words().next().map(|offset| dataflow.shape(offset))?;
         Some(if let Location::Global { scale, .. } = self { scale.shape(shape) } else { shape })
     }
 
-    /// Whether items that name the same address may mean different memory.
+    /// Returns `true` if items with the same address may access different memory.
     pub fn is_of_item(&self) -> bool {
         match self {
             Location::Own { space, .. } | Location::Flat { reach: Reach::In(space), .. } => *space == Space::Local,
@@ -395,31 +398,31 @@ impl Location {
     }
 }
 
-/// Operations in order: each uses earlier ones only.
+/// Operations in order. An operation uses only earlier operations.
 #[derive(Debug, Default)]
 pub(crate) struct Dataflow {
     pub nodes: Vec<Node>,
     pub accesses: Vec<Access>,
-    /// Constants met of late, each by its lowest bits: most are met again.
+    /// Cache of recent constants, indexed by their lowest bits. Most constants occur again.
     constants: [Option<Id>; CONSTANTS],
 }
 
-/// How many constants are kept in mind.
+/// Number of cached constants.
 const CONSTANTS: usize = 16;
 
 impl Dataflow {
-    /// Without operations.
+    /// Empty dataflow.
     pub const NONE: Dataflow = Dataflow { nodes: Vec::new(), accesses: Vec::new(), constants: [None; CONSTANTS] };
 
-    /// Without operations, and with room for those of so many instructions.
+    /// Returns an empty dataflow with capacity for the operations of `count` instructions.
     pub fn of_instructions(count: usize) -> Dataflow {
-        /// Operations of most instructions.
+        /// Number of operations of a typical instruction.
         const OF_ONE: usize = 3;
         Dataflow { nodes: Vec::with_capacity(OF_ONE * count), ..Dataflow::NONE }
     }
 
     pub fn node(&self, id: Id) -> Node {
-        // Numbers come from this dataflow only.
+        // All numbers come from this dataflow.
         self.nodes[id.index()]
     }
 
@@ -431,7 +434,7 @@ impl Dataflow {
         self.node(id).shape
     }
 
-    /// The operands of an operation.
+    /// Returns the operands of an operation.
     pub fn args(&self, id: Id) -> ArrayVec<Id, MOST> {
         let node = self.node(id);
         node.args.into_iter().take(node.op.arity()).collect()
@@ -445,7 +448,7 @@ impl Dataflow {
         Id(self.nodes.len() as u32 - 1)
     }
 
-    /// The bits of a word that may be ones.
+    /// Returns the bits of a word that may be 1.
     fn bits(&self, op: Op, [a, b, c, ..]: [Id; MOST]) -> u32 {
         let of = |id: Id| self.nodes.get(id.index()).map_or(u32::MAX, |node| node.bits);
         let up_to =
@@ -465,14 +468,14 @@ impl Dataflow {
         }
     }
 
-    /// Returns `true` if an access loads the same for all items, so that one item loads it.
+    /// Returns `true` if an access loads the same value for all items, so that a single load is sufficient.
     pub fn is_uniform_load(&self, access: &Access) -> bool {
         let Action::Load { place, .. } = access.action else { return false };
         let is_uniform = |word| self.shape(word) == Shape::Uniform;
         access.guard.is_none() && !place.is_of_item() && place.words().all(is_uniform)
     }
 
-    /// Adds an access, and the words that it loads.
+    /// Appends an access, and the words that it loads.
     pub fn access(&mut self, access: Access, words: u8) -> ArrayVec<Id, 4> {
         let number = self.accesses.len() as u32;
         let shape = if self.is_uniform_load(&access) { Shape::Uniform } else { Shape::Varying };
@@ -493,7 +496,7 @@ impl Dataflow {
         (0..words).map(word).collect()
     }
 
-    /// The value of a constant, or 0 or 1 for a truth value that is one.
+    /// Returns the value of a constant. Constant truth values are 0 or 1.
     pub fn constant(&self, id: Id) -> Option<u32> {
         match self.op(id) {
             Op::Const(value) => Some(value),
@@ -502,7 +505,8 @@ impl Dataflow {
         }
     }
 
-    /// Where in constant bank 0 an address is, of which both words are loaded whole: part of a word may be another parameter's.
+    /// Returns the offset in constant bank 0 of an address whose two words are loaded whole. A partial word may belong
+    /// to another parameter.
     pub fn bank_address(&self, words: [Id; 2]) -> Option<u32> {
         let whole = |word: Id| match self.op(word) {
             Op::Bank { offset, width: Width::B32, .. } => Some(offset),
@@ -514,7 +518,8 @@ impl Dataflow {
         }
     }
 
-    /// An operation without a closer look: varying, unless all operands are uniform.
+    /// Appends an operation without a special rule for its shape: the result is uniform if all operands are uniform,
+    /// and varying otherwise.
     pub(super) fn apply(&mut self, op: Op, args: &[Id]) -> Id {
         let uniform = args.iter().all(|&arg| self.shape(arg) == Shape::Uniform);
         self.push(op, args, if uniform { Shape::Uniform } else { Shape::Varying })
@@ -527,20 +532,20 @@ impl Dataflow {
         }
     }
 
-    /// What was shifted left by a count, and whether it lost nothing.
+    /// Returns the value that was shifted left by `count`, and `true` if the shift lost no bits.
     fn shifted(&self, a: Id, count: u32) -> Option<(Id, bool)> {
         let Node { op: Op::Shl, args: [x, by, ..], .. } = self.node(a) else { return None };
         let by = self.constant(by)? & 31;
         (by == count & 31).then(|| (x, self.node(x).bits.leading_zeros() >= by))
     }
 
-    /// An operation under which strides combine.
+    /// Appends an operation that combines strides.
     fn linear(&mut self, op: Op, a: Id, b: Id, stride: impl Fn(u32, u32) -> u32) -> Id {
         let shape = self.shape(a).combine(self.shape(b), stride);
         self.push(op, &[a, b], shape)
     }
 
-    /// `p ? a : b` of truth values.
+    /// Returns `p ? a : b` for truth values.
     pub fn choose(&mut self, p: Id, a: Id, b: Id) -> Id {
         match self.constant(p) {
             Some(0) => b,
@@ -573,7 +578,7 @@ impl Domain for Dataflow {
         match (self.constant(a), self.constant(b)) {
             (Some(0), _) | (_, Some(u32::MAX)) => a,
             (_, Some(0)) | (Some(u32::MAX), _) => b,
-            // What it leaves is all that there is.
+            // The mask keeps all bits that may be 1.
             (None, Some(mask)) if self.node(a).bits & !mask == 0 => a,
             (Some(mask), None) if self.node(b).bits & !mask == 0 => b,
             _ => self.binary(Op::And, a, b, |d, a, b| d.and(a, b)),
@@ -688,7 +693,7 @@ impl Domain for Dataflow {
                 self.truth(less)
             }
             (_, Some(0)) if !signed => self.truth(false),
-            // As what a sum of one word carries.
+            // The carry of `a + 0` has this form.
             _ if a == b => self.truth(false),
             _ => self.apply(Op::Less(signed), &[a, b]),
         }

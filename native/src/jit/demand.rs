@@ -1,5 +1,6 @@
-//! For which items a block's values are wanted. What only accesses with a guard take is wanted of the items that make them, and where
-//! that guard can hold for the first items of a row alone, of these.
+//! Demand analysis: the items for which the values of a block are needed. A value that is used only
+//! by accesses with a guard is needed only for the items that make the access. If the guard can
+//! hold only for the first items of a row, the value is needed only for those items.
 
 use std::collections::BTreeSet;
 
@@ -7,11 +8,11 @@ use super::cells::Cell;
 use super::dataflow::{Action, Dataflow, Id, Op, Shape};
 use super::unit::Unit;
 
-/// Whose value is wanted.
+/// Items for which a value is needed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Wanted {
     Nobodys,
-    /// Those of items for which a truth value holds.
+    /// Items for which a truth value holds.
     Where(Id),
     All,
 }
@@ -26,7 +27,7 @@ impl Wanted {
     }
 }
 
-/// What is read for a value by whoever wants it so: what a choice by the same truth value gives is what it chooses.
+/// Returns the value that is read for a demand: a select by the same truth value is replaced by its second operand.
 fn chosen(d: &Dataflow, mut value: Id, wanted: Wanted) -> Id {
     let Wanted::Where(holds) = wanted else { return value };
     while let (Op::Select | Op::Choose, [by, one, ..]) = (d.op(value), d.node(value).args)
@@ -37,7 +38,7 @@ fn chosen(d: &Dataflow, mut value: Id, wanted: Wanted) -> Id {
     value
 }
 
-/// Whose operand is wanted of those of an operation that is wanted so.
+/// Returns the demand for operand `number` of an operation with the demand `wanted`.
 fn of_operand(d: &Dataflow, id: Id, number: usize, wanted: Wanted) -> Wanted {
     match (d.op(id), wanted, number) {
         (Op::Select | Op::Choose, Wanted::All, 1) => Wanted::Where(d.node(id).args[0]),
@@ -45,8 +46,8 @@ fn of_operand(d: &Dataflow, id: Id, number: usize, wanted: Wanted) -> Wanted {
     }
 }
 
-/// Whose values are wanted of each operation, where a block's cells are alive afterwards. `reads_first` says of accesses that they look
-/// at their guard for the first items alone, as far as it can hold.
+/// Returns the demand for each operation. `live` is `true` for cells that are live after the block. `reads_first` is
+/// `true` for accesses that evaluate their guard only for the first items, as far as the guard can hold.
 pub(super) fn wanted(unit: &Unit, live: impl Fn(Cell) -> bool, reads_first: impl Fn(u32) -> bool) -> Vec<Wanted> {
     let d = &unit.dataflow;
     let mut all = vec![Wanted::Nobodys; d.nodes.len()];
@@ -76,7 +77,7 @@ pub(super) fn wanted(unit: &Unit, live: impl Fn(Cell) -> bool, reads_first: impl
     all
 }
 
-/// The cells whose value before a block is wanted for what is wanted of it.
+/// Returns the cells whose values before a block are needed.
 pub(super) fn inputs(unit: &Unit, live: impl Fn(Cell) -> bool) -> BTreeSet<Cell> {
     let wanted = wanted(unit, live, |_| false);
     let input = |(node, wanted): (&super::dataflow::Node, &Wanted)| match node.op {
@@ -86,7 +87,7 @@ pub(super) fn inputs(unit: &Unit, live: impl Fn(Cell) -> bool) -> BTreeSet<Cell>
     unit.dataflow.nodes.iter().zip(&wanted).filter_map(input).collect()
 }
 
-/// Has operations read what is chosen for whom they are wanted, rather than the choice.
+/// Replaces selects in operands by the selected value, if the operands are needed only for the selecting items.
 pub(super) fn narrow(unit: &mut Unit, live: impl Fn(Cell) -> bool) {
     let wanted = wanted(unit, live, |_| false);
     let d = &mut unit.dataflow;
@@ -105,17 +106,17 @@ pub(super) fn narrow(unit: &mut Unit, live: impl Fn(Cell) -> bool) {
     }
 }
 
-/// How far along a row a truth value may hold.
+/// Bound of the items of a row for which a truth value may hold.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Bound {
-    /// Up to where what grows by one, with its sign or without, reaches a limit.
+    /// The truth value holds while a word of stride one, signed or unsigned, is less than a limit.
     Less { signed: bool, grows: Id, limit: Id },
-    /// Where what grows by one is a word, and nowhere else.
+    /// The truth value holds only while a word of stride one equals a uniform word.
     Equal { grows: Id, word: Id },
 }
 
 impl Bound {
-    /// Of a truth value, if it is such a one.
+    /// Returns the bound of a truth value, if any.
     pub fn of(d: &Dataflow, holds: Id) -> Option<Bound> {
         let &[a, b, ..] = &d.node(holds).args;
         let is = |grows: Id, other: Id| d.shape(grows) == Shape::Affine(1) && d.shape(other) == Shape::Uniform;
@@ -128,7 +129,7 @@ impl Bound {
         }
     }
 
-    /// The words that it depends on.
+    /// Returns the words that the bound depends on.
     pub fn words(self) -> [Id; 2] {
         let (Bound::Less { grows, limit: word, .. } | Bound::Equal { grows, word }) = self;
         [grows, word]
@@ -136,7 +137,7 @@ impl Bound {
 }
 
 impl Action {
-    /// The words that an access takes but for its guard.
+    /// Returns the operands of an access except for its guard.
     pub fn words(&self) -> Vec<Id> {
         let mut words = Vec::new();
         self.clone().map_words(|word| {
@@ -146,7 +147,7 @@ impl Action {
         words
     }
 
-    /// Replaces them.
+    /// Replaces the operands of an access except for its guard.
     fn map_words(&mut self, mut by: impl FnMut(Id) -> Id) {
         match self {
             Action::Fault(_) | Action::Fence => {}
@@ -173,7 +174,7 @@ mod tests {
     use super::*;
     use halfbyte_isa::trap::Space;
 
-    /// A store of `(p ? a : b) + 1` where `p`, whose sum stays in a cell.
+    /// Returns a store of `(p ? a : b) + 1` with the guard `p`. The sum remains in a cell.
     fn store_of_a_choice() -> (Unit, [Id; 5]) {
         let mut d = Dataflow::default();
         let input = |d: &mut Dataflow, cell, shape| d.push(Op::Input(Cell(cell)), &[], shape);

@@ -1,20 +1,20 @@
-//! Arithmetic on f64 for whole rows, called by compiled code.
+//! f64 arithmetic on whole rows, called by compiled code.
 
 use halfbyte_isa::halu::concrete::Concrete;
 use halfbyte_isa::halu::domain::{Domain, FloatOp};
 
 use super::dataflow::MOST;
 
-/// A word of the result of an operation on f64s.
+/// Word of the result of an f64 operation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DoubleWord {
     pub op: FloatOp,
-    /// The low one or the high one.
+    /// 0 for the low word, 1 for the high word.
     pub part: u8,
 }
 
 impl DoubleWord {
-    /// Of operands whose words are in order, the low one of each first; those that the operation does not have do not count.
+    /// Computes the word. The operands' words are in order, the low word first. Words of missing operands are ignored.
     fn of(self, [a, b, c, d, e, f]: [u32; MOST]) -> u32 {
         Concrete.double(&self.op, [[a, b], [c, d], [e, f]])[usize::from(self.part & 1)]
     }
@@ -24,13 +24,13 @@ impl DoubleWord {
     }
 }
 
-/// Writes a row. The span is its length in bytes, a multiple of 64; its bits 0 to 5 say of each operand whether it is a row, or the
-/// same word for all items.
+/// Computes a row. `span` is the length of the row in bytes, a multiple of 64. Bits 0 to 5 of `span` are set if the
+/// corresponding operand is a row instead of a uniform word.
 ///
 /// # Safety
-/// The result and the rows are as long as the span says, and there are as many operands as the operation has words.
+/// The result and the operand rows have the length in `span`, and there is an operand for each word of the operation.
 pub(super) unsafe extern "C" fn row(result: *mut u32, operands: *const *const u32, span: usize, op: *const DoubleWord) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees that the rows and the operands are valid.
     unsafe {
         let op = *op;
         for item in 0..span / 64 * 16 {
@@ -44,12 +44,12 @@ pub(super) unsafe extern "C" fn row(result: *mut u32, operands: *const *const u3
     }
 }
 
-/// The word of operands that are the same for all items.
+/// Computes the word for uniform operands.
 ///
 /// # Safety
-/// There are as many operands as the operation has words.
+/// There is an operand for each word of the operation.
 pub(super) unsafe extern "C" fn word(operands: *const u32, op: *const DoubleWord) -> u32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees that the operands are valid.
     unsafe {
         let op = *op;
         let mut words = [0; MOST];

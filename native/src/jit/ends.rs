@@ -1,4 +1,4 @@
-//! Conditions of rows, told by the first item and the last.
+//! Conditions of a row that the first and the last item determine.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::I64;
@@ -8,20 +8,21 @@ use cranelift_frontend::FunctionBuilder;
 use super::dataflow::{Dataflow, Id, Op, Shape};
 use super::split::is_told_by_ends;
 
-/// Code for a row of items on its way.
+/// Code generator for a row of items.
 pub(crate) trait Ends<'f> {
     fn dataflow(&self) -> &Dataflow;
 
     fn builder(&mut self) -> &mut FunctionBuilder<'f>;
 
-    /// What all items of the row have, or what the first has.
+    /// Returns the value of a uniform operation, or the value of the first item.
     fn scalar(&mut self, id: Id) -> Value;
 
-    /// Items of the row but for the first, in 64 bits.
+    /// Returns the number of items of the row minus one, as 64 bits.
     fn others(&mut self) -> Value;
 
-    /// Whether a condition is seen to hold for all items of the row, and whether for none, by those of the first and the last. Where
-    /// neither is seen, it may yet be so.
+    /// Returns two truth values: the condition holds for all items of the row, and the condition holds for no item.
+    /// Both are computed from the first and the last item. A condition may be the same for all items even if both truth
+    /// values are false.
     fn same_for_all(&mut self, condition: Id) -> Option<[Value; 2]> {
         if !is_told_by_ends(self.dataflow(), condition) {
             return None;
@@ -51,14 +52,14 @@ pub(crate) trait Ends<'f> {
         }
     }
 
-    /// How many of the first items are a row of their own, where a condition is not seen to be the same for all.
+    /// Returns the number of items that become the first of two rows, if `same_for_all` does not decide the condition.
     fn cut(&mut self, condition: Id) -> Value {
         let mut least = self.others();
         self.least_cut(condition, &mut least);
         least
     }
 
-    /// The least number of items, one at least, behind which a compare may turn out otherwise, if it is less.
+    /// Reduces `least` to the smallest number of items, at least one, after which the result of a compare may change.
     fn least_cut(&mut self, condition: Id, least: &mut Value) {
         if self.dataflow().shape(condition) == Shape::Uniform {
             return;
@@ -77,7 +78,7 @@ pub(crate) trait Ends<'f> {
         let b = self.builder();
         let end = b.ins().iconst(I64, most + 1);
         let behind = b.ins().iadd_imm_s(limit, 1);
-        // Where it is no less than the limit, where it is more, and where it wraps.
+        // The results change where the affine word reaches the limit, exceeds the limit, or wraps.
         let ways = if is_equal { vec![limit, behind, end] } else { vec![if is_first { limit } else { behind }, end] };
         let (one, step) = (b.ins().iconst(I64, 1), b.ins().iconst(I64, by));
         for way in ways {
@@ -92,8 +93,8 @@ pub(crate) trait Ends<'f> {
         }
     }
 
-    /// What grows of two words, in 64 bits: of the first item and of the last one, whether it is kept by 32 bits; the other one, and
-    /// whether what grows is the first.
+    /// Returns the affine operand of a compare in 64 bits, for the first and the last item. The other results are
+    /// `true` if 32 bits hold the last value, the uniform operand, and `true` if the affine operand is the first one.
     fn ends(&mut self, signed: bool, [a, b]: [Id; 2]) -> ([Value; 2], Value, Value, bool) {
         let is_first = self.dataflow().shape(a) != Shape::Uniform;
         let (grows, limit) = if is_first { (a, b) } else { (b, a) };
@@ -106,7 +107,7 @@ pub(crate) trait Ends<'f> {
         let b = self.builder();
         let grown = b.ins().imul_imm_s(others, i64::from(by));
         let last = b.ins().iadd(first, grown);
-        // Where what grows wraps it is less than what it was.
+        // If the affine operand wraps, its value becomes less than before.
         let most = if signed { i64::from(i32::MAX) } else { i64::from(u32::MAX) };
         let is_kept = b.ins().icmp_imm_s(IntCC::SignedLessThanOrEqual, last, most);
         ([first, last], is_kept, limit, is_first)

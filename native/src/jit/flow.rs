@@ -1,4 +1,5 @@
-//! What holds between blocks: which cells are alive, the shapes of what they hold, and where items that diverged reconverge.
+//! Data flow between blocks: liveness, the shapes of the cells, and the points at which divergent
+//! items reconverge.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +15,7 @@ use super::layout::Layout;
 use super::unit::{Items, Unit};
 use crate::clif::NativeError;
 
-/// A set of cells for each block.
+/// Set of cells for each block.
 pub(super) struct CellSets {
     words: usize,
     bits: Vec<u64>,
@@ -35,7 +36,7 @@ impl CellSets {
         self.of(block).get(cell.index() / 64).is_some_and(|word| word >> (cell.index() % 64) & 1 != 0)
     }
 
-    /// The cells of a block's set, in order.
+    /// Returns the cells in the set of a block, in order.
     pub fn iter(&self, block: BlockId) -> impl Iterator<Item = Cell> {
         let cells = |(base, &word): (usize, &u64)| {
             let bit = move |left: &u64| Some(*left & left.wrapping_sub(1)).filter(|_| *left != 0);
@@ -47,51 +48,52 @@ impl CellSets {
     }
 }
 
-/// The facts of all blocks that are reached.
+/// Facts about all reachable blocks.
 pub(super) struct Flow {
-    /// What the cells hold before a block, where all items of a row run it together: of cells that are alive there.
+    /// Shapes of the cells before a block that all items of a row run together. Only the shapes of live cells are
+    /// valid.
     before: Vec<Vec<Shape>>,
-    /// The cells that a block writes, and what they hold after it; `None` for blocks that are never reached.
+    /// Cells that a block writes, with their shapes after the block; `None` for blocks that are never reached.
     after: Vec<Option<Vec<(Cell, Shape)>>>,
     pub live: CellSets,
-    /// Whether any branch goes backward.
+    /// `true` if a branch goes backward.
     pub has_loop: bool,
-    /// The blocks at whose end items may diverge.
+    /// Blocks at whose end items may diverge.
     pub divergences: BTreeMap<BlockId, Divergence>,
-    /// What the cells hold wherever items have diverged. Cells that are written there are rows.
+    /// Shapes of the cells while items are divergent. Cells that are written during divergence are rows.
     pub divergent: Vec<Shape>,
-    /// The blocks that diverged items may be at.
+    /// Blocks that divergent items may reach.
     reached_diverged: Vec<bool>,
-    /// Cells that are alive at the start as rows, but for special registers.
+    /// Cells that are live at the start and are rows, except for special registers.
     pub entry_rows: Vec<Cell>,
 }
 
-/// What there is to do where items diverge at the end of a block.
+/// Changes to the cells if items diverge at the end of a block.
 pub(super) struct Divergence {
-    /// The block at which all reconverge, if that is known.
+    /// Block at which all items reconverge, if it is known.
     pub reconvergence: Option<BlockId>,
-    /// Cells that must become rows, with the shape that they have.
+    /// Cells that must become rows, with their shapes before that.
     pub spread: Vec<(Cell, Shape)>,
-    /// Those that must where items reconverge.
+    /// Cells that must become rows at the reconvergence, with their shapes before that.
     pub rejoin: Vec<(Cell, Shape)>,
 }
 
-/// A block's effect on the cells, whatever they hold.
+/// Effect of a block on the cells, for any values of the cells.
 struct Summary {
     reads: Vec<Cell>,
     kills: Vec<Cell>,
     writes: Vec<Cell>,
 }
 
-/// Facts of cells at blocks, of which there may be no more.
+/// Maximum number of facts, which are pairs of a block and a cell.
 const MAX_FACTS: usize = 1 << 24;
-/// Blocks that are looked at for one point of reconvergence at most; where there are more, items stay diverged.
+/// Maximum number of blocks between a divergence and its reconvergence. In larger regions, items stay divergent.
 const MAX_REGION: usize = 256;
-/// Candidates for a point of reconvergence at most.
+/// Maximum number of candidates for a point of reconvergence.
 const MAX_MEETINGS: usize = 16;
 
 impl Flow {
-    /// The facts, and the blocks as they are where all items of a row run them together, where they are reached.
+    /// Returns the facts, and the reachable blocks as all items of a row run them together.
     pub fn new(
         kernel: &Kernel<'_>,
         layout: Layout,
@@ -101,7 +103,7 @@ impl Flow {
         Flow::of(kernel, layout, blocks, cells, true)
     }
 
-    /// The same where items that have diverged do not reconverge.
+    /// Returns the same facts under the assumption that divergent items never reconverge.
     #[cfg(feature = "aot")]
     pub fn without_reconvergence(
         kernel: &Kernel<'_>,
@@ -183,7 +185,7 @@ impl Flow {
         Ok((flow, units))
     }
 
-    /// Fills in what is to be known of items that have diverged.
+    /// Computes the facts about divergent items.
     fn diverge(
         &mut self,
         blocks: &[Block],
@@ -191,7 +193,7 @@ impl Flow {
         reconvergences: &BTreeMap<BlockId, Option<Reconvergence>>,
     ) {
         let successors = |id: BlockId| blocks.get(id.index()).into_iter().flat_map(Block::successors);
-        // Without a point of reconvergence items may go anywhere.
+        // Without a point of reconvergence, divergent items may reach every successor.
         let mut open: Vec<BlockId> = Vec::new();
         for (&from, reconvergence) in reconvergences {
             match reconvergence {
@@ -201,7 +203,7 @@ impl Flow {
                 _ => open.extend(successors(from)),
             }
         }
-        // Where items meet, some may go on before others.
+        // At a collective operation, some items may continue before others.
         let meets = |id: &BlockId| matches!(blocks[id.index()].next, Next::Meet { .. });
         let meetings = (0..blocks.len() as u32).map(BlockId).filter(|id| meets(id) && self.is_reached(*id));
         let meetings: Vec<BlockId> = meetings.collect();
@@ -217,13 +219,13 @@ impl Flow {
         for (summary, _) in summaries.iter().zip(&self.reached_diverged).filter(|(_, reached)| **reached) {
             summary.writes.iter().for_each(|cell| written[cell.index()] = true);
         }
-        // What is given is given to each.
+        // The result of a collective operation is written for each item.
         for of in meetings.iter().filter_map(|id| summaries.get(id.index())) {
             of.writes.iter().for_each(|cell| written[cell.index()] = true);
         }
         let alive = |from: BlockId| -> BTreeSet<Cell> {
             let after = successors(from).flat_map(|next| self.live.iter(next));
-            // They diverge before they meet.
+            // Items diverge before the collective operation.
             after.chain(self.live.iter(from).filter(|_| meets(&from))).collect()
         };
         let shape = |flow: &Flow, from: BlockId, cell: Cell| match meets(&from) {
@@ -253,17 +255,17 @@ impl Flow {
         }
     }
 
-    /// Whether items may come to a block together.
+    /// Returns `true` if items may reach a block together.
     fn is_reached(&self, block: BlockId) -> bool {
         self.after.get(block.index()).is_some_and(Option::is_some)
     }
 
-    /// Whether items may come to a block while they are diverged.
+    /// Returns `true` if items may reach a block while they are divergent.
     pub fn reaches_diverged(&self, block: BlockId) -> bool {
         self.reached_diverged.get(block.index()).is_some_and(|&reached| reached)
     }
 
-    /// How many cells are rows somewhere.
+    /// Returns the number of cells that are rows at the start of some block.
     pub fn varying(&self, blocks: &[Block], cells: usize) -> usize {
         let mut varying = vec![false; cells];
         for (id, _) in (0..).map(BlockId).zip(blocks) {
@@ -274,7 +276,7 @@ impl Flow {
         varying.iter().filter(|&&varying| varying).count()
     }
 
-    /// The shape of what a cell holds after a block, where all items run it together.
+    /// Returns the shape of a cell after a block that all items run together.
     pub fn shape_after(&self, block: BlockId, cell: Cell) -> Shape {
         let written = self.after.get(block.index()).and_then(Option::as_ref);
         let written = written.and_then(|written| {
@@ -284,19 +286,19 @@ impl Flow {
         written.unwrap_or_else(|| self.shape_before(block, cell))
     }
 
-    /// What the cells hold before a block, where all items run it together.
+    /// Returns the shapes of the cells before a block that all items run together.
     pub fn before(&self, block: BlockId) -> &[Shape] {
         self.before.get(block.index()).map_or(&[], Vec::as_slice)
     }
 
-    /// The same of a cell.
+    /// Returns the shape of a cell before a block that all items run together.
     pub fn shape_before(&self, block: BlockId, cell: Cell) -> Shape {
         let shapes = self.before.get(block.index());
         shapes.and_then(|shapes| shapes.get(cell.index())).copied().unwrap_or(Shape::Varying)
     }
 }
 
-/// What the cells hold at the start: zeros, but for special registers.
+/// Returns the shapes of the cells at the start. All cells are zero except for special registers.
 fn entry(kernel: &Kernel<'_>, layout: Layout, cells: &Cells) -> Vec<Shape> {
     let mut shapes = vec![Shape::Uniform; cells.len()];
     for &register in kernel.specials {
@@ -307,7 +309,7 @@ fn entry(kernel: &Kernel<'_>, layout: Layout, cells: &Cells) -> Vec<Shape> {
     shapes
 }
 
-/// The blocks that are reached, each before those that follow it but for backward branches.
+/// Returns the reachable blocks. Except for backward branches, each block precedes its successors.
 fn reverse_post_order(blocks: &[Block]) -> Vec<BlockId> {
     let mut order = Vec::with_capacity(blocks.len());
     let mut seen = vec![false; blocks.len()];
@@ -332,16 +334,16 @@ fn reverse_post_order(blocks: &[Block]) -> Vec<BlockId> {
     order
 }
 
-/// Words of kernels of which it is asked whose values are wanted.
+/// Maximum number of instructions of a kernel for demand analysis.
 const NARROWED: usize = 512;
 
-/// Whether it is asked of a kernel: of groups, whose items do much under guards.
+/// Returns `true` if demand analysis applies to a kernel. Cooperative kernels do much work under guards.
 fn is_narrowed(kernel: &Kernel<'_>) -> bool {
     kernel.groups.is_some() && kernel.front.count() <= NARROWED
 }
 
-/// For each block the cells that are read after its start before they are written for all items; where there are units, of those that
-/// are read for what is wanted.
+/// Returns the live cells at the start of each block. A cell is live if it is read before it is written for all items.
+/// If there are units, only reads that are needed count.
 fn liveness(blocks: &[Block], order: &[BlockId], summaries: &[Summary], units: &[Unit], cells: usize) -> CellSets {
     let mut live = CellSets::new(blocks.len(), cells);
     let successors: Vec<ArrayVec<BlockId, 2>> =
@@ -378,7 +380,8 @@ fn liveness(blocks: &[Block], order: &[BlockId], summaries: &[Summary], units: &
                 }
             }
             let start = id.index() * live.words;
-            // The inputs of a unit may shrink as more cells are live, so sets only grow: else two states could alternate.
+            // The inputs of a unit may shrink as more cells are live. Sets therefore only grow, because two states
+            // could alternate otherwise.
             for (old, word) in live.bits[start..start + live.words].iter_mut().zip(&set) {
                 changed |= word & !*old != 0;
                 *old |= word;
@@ -399,12 +402,13 @@ fn post_dominators(blocks: &[Block]) -> Vec<Option<BlockId>> {
     cooperative::post_dominators(&graph).into_iter().map(|block| block.map(|block| BlockId(block as u32))).collect()
 }
 
-/// Where items that diverge at the end of a block all reconverge.
+/// Point at which all items reconverge that diverge at the end of a block.
 struct Reconvergence {
     at: BlockId,
-    /// The blocks on the way there.
+    /// Blocks on the paths to the point of reconvergence.
     region: BTreeSet<BlockId>,
-    /// Items wait there for others, or let them run: they may come to the point of reconvergence apart, and go on so.
+    /// `true` if items wait for others in the region, or let others run. Such items may reach the point of
+    /// reconvergence at different times, and stay divergent.
     is_open: bool,
 }
 
@@ -414,13 +418,13 @@ struct Solver<'a> {
     summaries: Vec<Summary>,
     post_dominators: Vec<Option<BlockId>>,
     live: &'a CellSets,
-    /// The blocks as they are whatever the cells hold, until they are taken; the first one as it is at the start of the kernel, unless
-    /// something returns there.
+    /// Units for cells of any shape, until they are used. Unless a block branches to block 0, its unit is the one for
+    /// the start of the kernel.
     of_any: Vec<Option<Unit>>,
     returns: bool,
     units: Vec<Option<Unit>>,
     before: Vec<Vec<Shape>>,
-    /// The blocks that shapes have come to.
+    /// Blocks that shapes have been propagated to.
     reached: Vec<bool>,
     divergences: BTreeMap<BlockId, Option<Reconvergence>>,
 }
@@ -432,7 +436,7 @@ impl Solver<'_> {
         self.reached[0] = true;
         let mut pending = vec![false; self.blocks.len()];
         pending[0] = true;
-        // What has changed after is found in the next round.
+        // Changes to earlier blocks of the order are found in the next iteration.
         let mut changed = true;
         while changed {
             changed = false;
@@ -448,7 +452,7 @@ impl Solver<'_> {
     fn visit(&mut self, id: BlockId, cells: &mut Cells, pending: &mut [bool]) {
         let block = &self.blocks[id.index()];
         let before = &self.before[id.index()];
-        // What it reads is of no shape that would tell more.
+        // The shapes of the cells that the block reads would not improve the unit.
         let is_any = |cell: &Cell| before.get(cell.index()).is_none_or(|shape| shape.is_varying());
         let is_known = id == BlockId(0) && !self.returns || self.summaries[id.index()].reads.iter().all(is_any);
         let of_any = is_known.then(|| self.of_any[id.index()].take());
@@ -499,7 +503,8 @@ impl Solver<'_> {
         }
     }
 
-    /// Where all items reconverge that diverge at the end of a block and then go on lowest address first.
+    /// Returns the point at which all items reconverge that diverge at the end of a block. Divergent items run the
+    /// block with the lowest address first.
     fn reconvergence(&self, id: BlockId, block: &Block) -> Option<Reconvergence> {
         let mut at = self.post_dominators[id.index()]?;
         for _ in 0..MAX_MEETINGS {

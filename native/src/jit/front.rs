@@ -1,4 +1,4 @@
-//! What native code is made of, whichever machine's instructions say it.
+//! Input of native code generation, independent of the instruction set of the kernel.
 
 use halfbyte_isa::halu::domain::SpecialReg;
 
@@ -10,42 +10,42 @@ use super::unit::{Items, Unit};
 use crate::launch::LaunchOptions;
 use crate::launch::Pointer;
 
-/// The instructions of a kernel, by number.
+/// Instructions of a kernel, by number.
 pub(crate) trait Front: Sync {
-    /// How many there are.
+    /// Returns the number of instructions.
     fn count(&self) -> usize;
 
-    /// The blocks that they are, by the number of their first instruction. The first one is where items begin.
+    /// Returns the blocks, in the order of their first instructions. Items begin at the first block.
     fn blocks(&self) -> Vec<Block>;
 
-    /// What a block does for some items.
+    /// Returns the dataflow of a block for some items.
     fn unit(&self, block: &Block, cells: &mut Cells, items: Items<'_>) -> Unit;
 
-    /// What items meet for at a block that is one instruction for it.
+    /// Returns the collective operation of a block that consists of one, if any.
     fn place(&self, block: &Block, cells: &mut Cells) -> Option<Place>;
 }
 
-/// A kernel, and what the blocks of it have in common.
+/// Kernel, with properties that all of its blocks share.
 pub(crate) struct Kernel<'a> {
     pub front: &'a dyn Front,
-    /// The addresses of buffers in constant bank 0.
+    /// Addresses of buffers in constant bank 0.
     pub pointers: &'a [Pointer],
-    /// The special registers that instructions read.
+    /// Special registers that the instructions read.
     pub specials: &'a [SpecialReg],
-    /// Words of constant bank 0 that follow from the size of a group, by their offsets.
+    /// Words of constant bank 0 that follow from the group size, as pairs of offset and word.
     pub sizes: &'a [(u32, u32)],
-    /// Items of a group, where its items meet, have memory together, or read what others write meanwhile.
+    /// Group size, if items of a group synchronise, share memory, or read memory that other items write meanwhile.
     pub groups: Option<u32>,
-    /// Bytes that they have together.
+    /// Size of shared memory in bytes.
     pub shared_bytes: usize,
-    /// Bytes of local memory that each item declares.
+    /// Size in bytes of the local memory that each item declares.
     pub scratch_bytes: usize,
-    /// The address of the first of them.
+    /// Address of the local memory.
     pub scratch_start: u64,
 }
 
 impl Kernel<'_> {
-    /// How a launch is cut into rows.
+    /// Returns the division of a launch into rows.
     pub(super) fn cut(&self, order: &LaunchOptions<'_>) -> Cut {
         Cut::new(self.specials, &order.shape, order.items, self.groups)
     }

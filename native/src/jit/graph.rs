@@ -1,4 +1,4 @@
-//! Control flow, recovered from the words: blocks, and where each of them leads.
+//! Control flow graph of a kernel: basic blocks and their successors.
 
 use halfbyte_isa::halu::Opcode;
 use halfbyte_isa::halu::fields::IMM32;
@@ -6,7 +6,7 @@ use halfbyte_isa::halu::meaning::{is_collective, is_strong_access};
 
 use halfbyte_isa::halu::Word;
 
-/// The number of a block; blocks are numbered by address.
+/// Number of a block. Blocks are numbered by address.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct BlockId(pub u32);
 
@@ -16,47 +16,47 @@ impl BlockId {
     }
 }
 
-/// Words that are executed one after another.
+/// Instructions that are executed one after another.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Block {
-    /// The first word.
+    /// Address of the first instruction.
     pub start: u32,
-    /// After the last word, which is the branch or exit if there is one.
+    /// Address after the last instruction, which is the branch or exit if there is one.
     pub end: u32,
-    /// What comes after.
+    /// Control transfer at the end of the block.
     pub next: Next,
-    /// Whether others of the group run behind one of its words.
+    /// `true` if other items of the group run after one of the instructions.
     pub yields: bool,
 }
 
-/// Where a block leads.
+/// Control transfer at the end of a block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Next {
-    /// On, always.
+    /// Unconditional transfer to a target.
     To(Target),
-    /// A branch with a guard: `taken` where it holds.
+    /// Branch with a guard, to `taken` if the guard holds.
     Branch { taken: Target, fall: Target },
-    /// The item is done.
+    /// End of the item.
     Exit,
-    /// Done where the guard holds.
+    /// End of the item if the guard holds.
     ExitIf { fall: Target },
-    /// The block is one word, at which items meet where its guard holds.
+    /// Collective operation. The block is this single instruction, which applies to the items whose guard holds.
     Meet { then: Target },
-    /// The block is one word, which is no instruction.
+    /// Undefined instruction word, which is the only word of the block.
     Undefined(u128),
 }
 
-/// A place to go on at.
+/// Target of a control transfer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Target {
     Block {
         id: BlockId,
-        /// By a branch to the same or an earlier address, which counts against the budget.
+        /// `true` for a branch to the same or an earlier address. Such a branch counts against the budget.
         backward: bool,
     },
-    /// A branch to no word of the kernel.
+    /// Address that is not in the kernel.
     Outside(i64),
-    /// After the last word.
+    /// Address after the last instruction.
     PastEnd,
 }
 
@@ -70,7 +70,7 @@ impl Target {
 }
 
 impl Block {
-    /// The blocks that may come next.
+    /// Returns the successors of the block.
     pub fn successors(&self) -> impl Iterator<Item = BlockId> + use<> {
         let (a, b) = match self.next {
             Next::To(a) | Next::ExitIf { fall: a } | Next::Meet { then: a } => (Some(a), None),
@@ -80,7 +80,7 @@ impl Block {
         a.into_iter().chain(b).filter_map(Target::block)
     }
 
-    /// Whether it ends with a backward branch.
+    /// Returns `true` if the block ends with a backward branch.
     pub fn goes_back(&self) -> bool {
         matches!(
             self.next,
@@ -89,33 +89,34 @@ impl Block {
         )
     }
 
-    /// The address of the branch or exit at its end.
+    /// Returns the address of the branch or exit at the end of the block.
     pub fn last(&self) -> u32 {
         self.end.saturating_sub(1)
     }
 }
 
-/// A block is cut where it gets longer, so that what is kept of one at a time stays small.
+/// Maximum size of a block. Longer blocks are split, which limits the state that is kept for one block at a time.
 const MAX_WORDS: u32 = 64;
 
-/// Where an instruction leads.
+/// Control transfer of an instruction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Leads {
-    /// To the one that follows.
+    /// Continues with the next instruction.
     On,
-    /// To another one, at an address that there need not be.
+    /// Branches to another address, which may be outside the kernel.
     Branch { target: i64, always: bool },
-    /// To the end of the item.
+    /// Ends the item.
     Exit { always: bool },
-    /// Items meet at it.
+    /// Executes a collective operation.
     Meet,
-    /// It is none.
+    /// Undefined instruction word.
     Undefined(u128),
-    /// It is none: the item ends before it.
+    /// End of the kernel instead of an instruction. The item ends before it.
     End,
 }
 
-/// The blocks of a kernel, by address: of instructions by where they lead, and whether others of the group run behind them.
+/// Returns the blocks of a kernel, by address. Each instruction is given by its control transfer, and by `true` if
+/// other items of the group run after it.
 pub(crate) fn blocks(all: &[(Leads, bool)]) -> Vec<Block> {
     let count = all.len() as u32;
     let mut leader = vec![false; all.len() + 1];
@@ -178,7 +179,7 @@ pub(crate) fn blocks(all: &[(Leads, bool)]) -> Vec<Block> {
     starts.iter().zip(ends).map(block).collect()
 }
 
-/// Where a word of HALU leads, and whether others run behind it.
+/// Returns the control transfer of a HALU instruction, and `true` if other items run after it.
 pub(super) fn leads(address: i64, word: &Word) -> (Leads, bool) {
     let inst = match word {
         Word::Inst(inst) => inst,

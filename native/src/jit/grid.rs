@@ -1,5 +1,5 @@
-//! Rows of accesses of a group at addresses that grow by a constant along x and by another along y. Whether all may be made is found
-//! once, from those at the corners.
+//! Accesses of a group at addresses that are affine along x and along y. All accesses are checked
+//! at once, by the addresses at the corners.
 
 use halfbyte_isa::halu::domain::Width;
 
@@ -9,19 +9,20 @@ use super::context::Header;
 use super::dataflow::Scale;
 use halfbyte_isa::trap::Space;
 
-/// Bytes from a place to the next one's along x, and along y.
+/// Distances in bytes between neighbouring accesses along x and along y.
 type Strides = [isize; 2];
 
-/// Where the accesses of a whole group are, all of which may be made.
+/// Addresses of the accesses of a whole group, all of which are valid.
 #[derive(Clone, Copy)]
 pub(super) struct Places {
     first: *mut u8,
     strides: Strides,
-    /// Items along x, and along y.
+    /// Number of items along x and along y.
     counts: [usize; 2],
 }
 
-/// The places of a row of accesses that is a whole group; none where it is not, or some may not be made.
+/// Returns the addresses of a row of accesses. Returns `None` if the row is not a whole group, or if an access is
+/// invalid.
 pub(super) fn places(header: &Header, site: &Site, base: u64, offset: u32) -> Option<Places> {
     let [across, down] = [header.across, header.down];
     if site.flat.is_some() || matches!(site.space, Space::Local | Space::Constant(_)) {
@@ -60,26 +61,26 @@ pub(super) fn places(header: &Header, site: &Site, base: u64, offset: u32) -> Op
 }
 
 impl Places {
-    /// The memory of the first item of those at a place along y.
+    /// Returns the address of the first access of line `y`.
     fn line(&self, y: usize) -> *mut u8 {
         self.first.wrapping_offset(self.strides[1] * y as isize)
     }
 }
 
-/// Fills a row with words that are loaded, of elements of so many bytes.
+/// Fills a row with loaded words, from elements of `BYTES` bytes.
 ///
 /// # Safety
-/// All places may be read; the row has as many words.
+/// All addresses are valid for reads, and the row has one word per item.
 #[inline(always)]
 unsafe fn load_words<const BYTES: isize>(places: &Places, row: *mut u32, get: impl Fn(*const u8) -> u32) {
     let [across, down] = places.counts;
     let stride = places.strides[0];
     let is_lots = across.is_multiple_of(LOT);
-    // Lines that are all the same are loaded once.
+    // Identical lines are loaded once.
     let lines = if places.strides[1] == 0 && is_lots { 1 } else { down };
     for y in 0..lines {
         let (from, row) = (places.line(y), row.wrapping_add(y * across));
-        // SAFETY: the caller's promise; places are within it.
+        // SAFETY: the caller's promise; the accesses are within `places`.
         unsafe {
             match stride {
                 0 if is_lots => {
@@ -99,7 +100,7 @@ unsafe fn load_words<const BYTES: isize>(places: &Places, row: *mut u32, get: im
         }
     }
     for first in (0..across).step_by(LOT).filter(|_| lines < down) {
-        // SAFETY: the caller's promise: the line is there, and those that follow it.
+        // SAFETY: the caller's promise: the row has the first line and the lines after it.
         unsafe {
             let lot = lot_of(row.add(first));
             (lines..down).for_each(|y| put_lot(row.add(first + y * across), lot));
@@ -109,7 +110,7 @@ unsafe fn load_words<const BYTES: isize>(places: &Places, row: *mut u32, get: im
 
 #[inline(always)]
 unsafe fn load_all(places: &Places, width: Width, signed: bool, rows: [*mut u32; 4]) {
-    // SAFETY: the caller's promise; what is read may start anywhere.
+    // SAFETY: the caller's promise; the read address may be misaligned.
     unsafe {
         match (width, signed) {
             (Width::B8, false) => load_words::<1>(places, rows[0], |at| at.read().into()),
@@ -136,22 +137,22 @@ wide! {
     /// Fills the rows of a load.
     ///
     /// # Safety
-    /// The places were found for the load; the rows have as many words as there are items.
+    /// The places were found for the load. Each row has one word per item.
     pub(super) fn load(places: &Places, width: Width, signed: bool, rows: [*mut u32; 4]) =
         load_all(places, width, signed, rows);
 }
 
-/// Stores a row of words, as elements of so many bytes, in the order of the items.
+/// Stores a row of words as elements of `BYTES` bytes, in the order of the items.
 ///
 /// # Safety
-/// All places may be written; the data are a row of as many words, or one for all.
+/// All addresses are valid for writes. The data are a row with one word per item, or a uniform word.
 #[inline(always)]
 unsafe fn store_words<const BYTES: isize>(places: &Places, data: Words, put: impl Fn(*mut u8, u32)) {
     let [across, down] = places.counts;
     let stride = places.strides[0];
     for y in 0..down {
         let (to, data) = (places.line(y), data.from((y * across) as u32));
-        // SAFETY: the caller's promise; places are within it.
+        // SAFETY: the caller's promise; the accesses are within `places`.
         unsafe {
             if stride == BYTES && data.step == 1 && across.is_multiple_of(LOT) {
                 for first in (0..across).step_by(LOT) {
@@ -167,7 +168,7 @@ unsafe fn store_words<const BYTES: isize>(places: &Places, data: Words, put: imp
 
 #[inline(always)]
 unsafe fn store_all(places: &Places, width: Width, data: [Words; 4]) {
-    // SAFETY: the caller's promise; what is written may start anywhere.
+    // SAFETY: the caller's promise; the written address may be misaligned.
     unsafe {
         match width {
             Width::B8 => store_words::<1>(places, data[0], |at, word| at.write(word as u8)),
@@ -189,9 +190,9 @@ unsafe fn store_all(places: &Places, width: Width, data: [Words; 4]) {
 }
 
 wide! {
-    /// Makes a store.
+    /// Performs a store.
     ///
     /// # Safety
-    /// The places were found for the store; the data are rows of as many words as there are items, or single words.
+    /// The places were found for the store. The data are rows with one word per item, or uniform words.
     pub(super) fn store(places: &Places, width: Width, data: [Words; 4]) = store_all(places, width, data);
 }

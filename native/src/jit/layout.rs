@@ -1,4 +1,4 @@
-//! Which items make a row, and what special registers hold along it.
+//! Division of a launch into rows, and the shapes of special registers along a row.
 
 use halfbyte_abi::{Axis, Shape};
 use halfbyte_isa::halu::domain::{IndexKind, SpecialReg};
@@ -7,24 +7,24 @@ use super::context::CHUNK;
 use super::dataflow;
 use halfbyte_isa::halu::special::Special;
 
-/// How code takes the items of a launch.
+/// Order in which code processes the items of a launch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Layout {
-    /// In rows along which every special register grows by a constant, the same in all launches.
+    /// Rows along which every special register has a constant stride. The stride is the same in all launches.
     Along,
-    /// In rows of any items, with a row of what each special register holds.
+    /// Rows of any items, with a row for the values of each special register.
     Apart,
-    /// Likewise in rows that are groups each, all items of which are in the same.
+    /// Rows that are whole groups, with a row for the values of each special register that varies within the group.
     Groups,
-    /// In rows that are groups without a third axis, along whose two axes registers grow by constants.
+    /// Rows that are groups without a third axis. Registers are affine along x and along y.
     Planes,
 }
 
 impl Layout {
-    /// Every layout.
+    /// All layouts.
     pub const ALL: [Layout; 4] = [Layout::Along, Layout::Apart, Layout::Groups, Layout::Planes];
 
-    /// How a special register depends on the item.
+    /// Returns the shape of a special register.
     pub fn shape(self, register: SpecialReg) -> dataflow::Shape {
         match self {
             Layout::Along => dataflow::Shape::affine(stride(register)),
@@ -41,25 +41,26 @@ impl Layout {
     }
 }
 
-/// What a register grows by from an item to the next along x.
+/// Returns the stride of a register from an item to the next one along x.
 fn stride(register: SpecialReg) -> u32 {
     u32::from(register.of != IndexKind::Block && matches!(register.axis, None | Some(Axis::X)))
 }
 
-/// Rows of less than a chunk take longer to begin than what is saved by knowing how registers grow.
+/// Minimum length of a row with affine registers. The start of a shorter row costs more than affine registers save.
 const LEAST_RUN: u32 = CHUNK;
 
-/// How a launch is cut into rows.
+/// Division of a launch into rows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Cut {
     pub layout: Layout,
-    /// Every so many items, which divide those of the launch, a row ends.
+    /// Maximum length of a row: a row ends at each multiple of `run`. The number of items of the launch is a multiple
+    /// of `run`.
     pub run: u32,
 }
 
 impl Cut {
-    /// That of a kernel that reads these registers, in a launch of so many items.
-    /// Where items are of groups of a size, each group is a row.
+    /// Returns the division for a kernel that reads these registers, in a launch of `items` items. If `group` is a
+    /// group size, each group is a row.
     pub fn new(registers: &[SpecialReg], shape: &Shape, items: u32, group: Option<u32>) -> Cut {
         let runs = registers.iter().map(|&register| run(register, shape));
         if let Some(run) = group {
@@ -80,7 +81,8 @@ impl Cut {
     }
 }
 
-/// How many items, from any multiple of that number on, a register grows by its stride from one to the next.
+/// Returns the length of the runs in which a register is affine with its stride. Runs start at multiples of this
+/// length.
 fn run(register: SpecialReg, shape: &Shape) -> u32 {
     if shape.is_along_x() && register.of == IndexKind::Item && matches!(register.axis, None | Some(Axis::X)) {
         return Axis::X.of(shape.grid).wrapping_mul(Axis::X.of(shape.block));
@@ -97,7 +99,7 @@ fn run(register: SpecialReg, shape: &Shape) -> u32 {
     run
 }
 
-/// Fills a row with what a register holds for the items from a number on.
+/// Fills a row with the values of a register for the items from `first` on.
 pub(super) fn fill(row: &mut [u32], special: &Special, shape: &Shape, first: u32) {
     let ([step, ..], [along_x, ..]) = (special.local, shape.block);
     let (mut rest, mut item) = (row, first);
@@ -148,7 +150,7 @@ mod tests {
                 let grows = |[a, b]: &[u32; 2]| b.wrapping_sub(*a) == stride(register);
                 let all = |run: u32| words.chunks(run as usize).all(|words| words.array_windows().all(grows));
                 assert!(all(run), "{register:?} {shape} {run}");
-                // No longer run of whole axes will do.
+                // No longer run of whole axes is affine.
                 let more = (run + 1..=items).find(|&more| more % run == 0 && items % more == 0);
                 assert!(more.is_none_or(|more| !all(more)), "{register:?} {shape} {run} {more:?}");
             }
@@ -166,7 +168,7 @@ mod tests {
         assert_eq!(cut(of(IndexKind::Block, None), Shape::from(([2, 2, 1], [8, 8, 1]))), along(64));
         let apart = Cut { layout: Layout::Apart, run: 256 };
         assert_eq!(cut(SpecialReg::ITEM, Shape::from(([2, 2, 1], [8, 8, 1]))), apart);
-        // Few items are a row whatever they are.
+        // A few items form a row for any launch shape.
         assert_eq!(cut(SpecialReg::ITEM, Shape::from(3)), along(3));
         assert_eq!(cut(SpecialReg::ITEM, Shape::from(0)), along(1));
     }

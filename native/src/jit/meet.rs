@@ -1,4 +1,5 @@
-//! Words at which items meet, as whoever runs a row of them needs it: where their operands are, and what becomes of the results.
+//! Collective operations, in the form that the execution of a row requires: the sources of the
+//! operands and the destinations of the results.
 
 use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
@@ -16,26 +17,26 @@ use super::dataflow::{Dataflow, Id, Op, Shape};
 use super::unit::name_of;
 use halfbyte_isa::trap::{Access, Space};
 
-/// An operand.
+/// Source of an operand.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Source {
     Const(u32),
-    /// What a cell holds.
+    /// Value of a cell.
     Cell(Cell),
-    /// A word of constant bank 0, which is there.
+    /// Word of constant bank 0, which is within the bank.
     Bank(u32),
-    /// The contrary of a truth value in a cell.
+    /// Negation of the truth value in a cell.
     Not(Cell),
 }
 
-/// What an item takes of what it is given.
+/// Part of the result that an item keeps, and the cell for this part.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Takes {
     Number(Cell),
-    /// The number or the answer beside it, as a truth value.
+    /// The number, or the truth value beside the number, as a truth value.
     Truth(Cell),
     Answer(Cell),
-    /// The word of that number, of those that a collective instruction gives.
+    /// The result word with this index, of a collective instruction.
     Word(usize, Cell),
 }
 
@@ -46,29 +47,30 @@ impl Takes {
     }
 }
 
-/// A word of each lane of a subgroup.
+/// One word per lane of a subgroup.
 pub(crate) type Lanes = [u32; SUBGROUP as usize];
 
-/// An instruction that the lanes of a subgroup execute as a whole.
+/// Instruction that all lanes of a subgroup execute together.
 pub(crate) trait Collective: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
-    /// The cells that it reads.
+    /// Returns the cells that the instruction reads.
     fn reads(&self) -> &[Cell];
 
-    /// Executes it, by what those cells hold in each lane: the words that the lanes are given.
+    /// Executes the instruction and returns the result words of the lanes. `held` contains the values of the cells in
+    /// each lane.
     ///
     /// # Errors
-    /// The lane that must not access memory, and how it did.
+    /// The lane whose memory access is invalid, and the fault.
     fn execute(&self, held: &[Lanes], memory: &Memory<'_>) -> Result<Vec<Lanes>, (u32, FaultKind)>;
 }
 
-/// The memory that lanes of a subgroup reach.
+/// Memory that the lanes of a subgroup access.
 pub(crate) struct Memory<'a> {
     pub(super) header: &'a Header,
-    /// The first of the items.
+    /// First item of the subgroup.
     pub(super) first: u32,
 }
 
-/// An address, of one memory or of any.
+/// Address in a given memory, or a generic address.
 #[derive(Clone, Copy)]
 pub(crate) enum At {
     In(Space, u64),
@@ -76,23 +78,25 @@ pub(crate) enum At {
 }
 
 impl Memory<'_> {
-    /// The number of the subgroup.
+    /// Returns the number of the subgroup.
     pub fn subgroup(&self) -> u32 {
         self.first / SUBGROUP
     }
 
-    /// What a lane finds at a multiple of so many bytes, by the instruction at an address.
+    /// Loads bytes for a lane, from an address that must be a multiple of the size. `inst` is the address of the
+    /// instruction.
     pub fn load(&self, lane: u32, at: At, into: &mut [u8], inst: u32) -> Result<(), FaultKind> {
         let start = self.find((Access::Load, inst), lane, at, into.len())?;
-        // SAFETY: so many bytes were found.
+        // SAFETY: `find` has checked that this number of bytes is valid for reads.
         unsafe { std::ptr::copy_nonoverlapping(start, into.as_mut_ptr(), into.len()) };
         Ok(())
     }
 
-    /// What a lane leaves there.
+    /// Stores bytes for a lane, at an address that must be a multiple of the size. `inst` is the address of the
+    /// instruction.
     pub fn store(&self, lane: u32, at: At, bytes: &[u8], inst: u32) -> Result<(), FaultKind> {
         let start = self.find((Access::Store, inst), lane, at, bytes.len())?;
-        // SAFETY: so many bytes were found, and may be written.
+        // SAFETY: `find` has checked that this number of bytes is valid for writes.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), start, bytes.len()) };
         Ok(())
     }
@@ -103,7 +107,7 @@ impl Memory<'_> {
             At::Flat(address) => locate(address, true),
         };
         let is_aligned = address.is_multiple_of(bytes as u64);
-        // Local memory is no place for what lanes share.
+        // Lanes cannot share local memory.
         let is_reached = is_aligned && space != Space::Local;
         let find = || self.header.find_one(by, space, address, self.first + lane, bytes as u64);
         let found = if is_reached { find() } else { None };
@@ -111,27 +115,28 @@ impl Memory<'_> {
     }
 }
 
-/// A word at which items meet.
+/// Collective operation of a kernel.
 #[derive(Debug)]
 pub(crate) struct Place {
-    /// Who falls through does not meet others.
+    /// Guard. Items whose guard is false take no part in the operation.
     pub guard: Option<Source>,
     pub meeting: SyncOp<Source, Source>,
-    /// What is executed where the meeting is [`Exchange::Collective`].
+    /// Instruction to execute if the operation is [`SubgroupOp::Collective`].
     pub collective: Option<Box<dyn Collective>>,
-    /// What is kept of what they are given.
+    /// Parts of the result that are kept.
     pub takes: SmallVec<[Takes; 2]>,
 }
 
 impl Place {
-    /// Whether a group of whom all come here together goes on as it is: it waits at a barrier for nobody else, and is told nothing.
+    /// Returns `true` if a group continues without waiting when all of its items arrive together. This is the case for
+    /// a barrier of the whole group without a result.
     pub fn is_passed_together(&self) -> bool {
         let SyncOp::Barrier { id: Source::Const(id), count: None, of, .. } = self.meeting else { return false };
         self.guard.is_none() && self.takes.is_empty() && id < BARRIERS && of != BarrierOp::Arrive
     }
 
-    /// One whose operands are words and truth values of a dataflow that has read them, and has not computed but what is contrary to a truth
-    /// value.
+    /// Creates a collective operation from a dataflow that has read its operands. Apart from negations of truth values,
+    /// the dataflow has computed nothing.
     pub fn new(
         dataflow: &Dataflow,
         guard: Option<Id>,
@@ -152,7 +157,7 @@ impl Place {
     }
 }
 
-/// The place of an instruction of HALU; none where items do not meet at it.
+/// Returns the collective operation of a HALU instruction, or `None` if the instruction is not one.
 pub(super) fn place_of(inst: &Inst, constant_bytes: u32, cells: &mut Cells) -> Option<Place> {
     let mut dataflow = Dataflow::default();
     let mut names = Names { cells, constant_bytes };
@@ -169,7 +174,7 @@ pub(super) fn place_of(inst: &Inst, constant_bytes: u32, cells: &mut Cells) -> O
     Some(Place::new(&dataflow, guard, &meeting, takes))
 }
 
-/// A meeting with other words and truth values.
+/// Replaces the operands of a collective operation.
 pub(crate) fn map<W: Copy, P: Copy, V: Copy, Q: Copy>(
     meeting: &SyncOp<W, P>,
     mut word: impl FnMut(W) -> V,
@@ -212,7 +217,7 @@ fn exchange<W: Copy, P: Copy, V: Copy, Q: Copy>(
     }
 }
 
-/// Reads what is in cells, by their names.
+/// Reader that reads cells by their names.
 struct Names<'a> {
     cells: &'a mut Cells,
     constant_bytes: u32,
@@ -237,7 +242,7 @@ impl Reader<Dataflow> for Names<'_> {
         self.read(dataflow, Name::Pred(n & 7))
     }
 
-    /// A constant that is not there is zero.
+    /// Returns a word of constant bank 0, or zero if there is no such word.
     fn constant(&mut self, dataflow: &mut Dataflow, bank: u8, offset: u16) -> Id {
         if bank == 0 && u32::from(offset) + 4 <= self.constant_bytes && offset.is_multiple_of(4) {
             let op = Op::Bank { offset: offset.into(), width: Width::B32, signed: false };

@@ -6,11 +6,12 @@ use halfbyte_isa::halu::domain::Domain;
 use super::dataflow::Node;
 use super::dataflow::{Dataflow, Id, Op};
 
-/// A one in each byte.
+/// Word in which every byte is 1.
 const BYTE_ONES: u32 = 0x0101_0101;
 
 impl Dataflow {
-    /// Returns the bytes of two words by their numbers. With bit 3 set, a number stands for the sign of the byte, eight times.
+    /// Returns a word of four bytes of two words, by their numbers. If bit 3 of a number is set, the result byte
+    /// consists of copies of the sign of the selected byte.
     pub(super) fn permute_by(&mut self, select: [u8; 4], words: [Id; 2]) -> Id {
         let number = select.map(|byte| byte & 7);
         if select == number {
@@ -18,7 +19,7 @@ impl Dataflow {
         }
         let [first, second, ..] = number;
         let word = words[usize::from(first / 4)];
-        // A byte or a half that is extended with its sign.
+        // A sign-extended byte or half-word.
         let extended = if select == [first, first | 8, first | 8, first | 8] {
             Some(8)
         } else if select == [first, second, second | 8, second | 8] && second == first + 1 && second != 4 {
@@ -52,7 +53,7 @@ impl Dataflow {
         self.or(of_signs, plain)
     }
 
-    /// Returns the sign of each byte, eight times.
+    /// Returns a word in which each byte consists of copies of the sign of the byte in `word`.
     fn byte_signs(&mut self, word: Id) -> Id {
         let (last, ones, byte) = (self.word(7), self.word(BYTE_ONES), self.word(8));
         let signs = self.shr(word, last);
@@ -61,7 +62,7 @@ impl Dataflow {
         self.sub(raised, signs)
     }
 
-    /// Returns the operand of [`byte_signs`](Self::byte_signs) if a value is its result.
+    /// Returns the operand of [`byte_signs`](Self::byte_signs) if `id` is its result.
     #[cfg(feature = "aot")]
     pub fn signs_of(&self, id: Id) -> Option<Id> {
         let Node { op: Op::Sub, args: [raised, signs, ..], .. } = self.node(id) else { return None };

@@ -1,34 +1,37 @@
-//! Memory for contexts, which all programs share: a launch takes what it needs, and gives it back at its end.
+//! Memory pool for contexts, shared by all programs. A launch takes a piece and gives the piece
+//! back at its end.
 //!
-//! What is given back is kept for the next launch of any program, within bounds; the rest is freed. Large pieces come from the system
-//! as pages that take no memory until they are touched, so that a launch of few items takes little of them.
+//! A piece that is given back is kept for the next launch of any program, within limits; otherwise
+//! the piece is freed. The system provides large pieces as pages that use no memory before the
+//! first access. A launch of few items therefore uses little memory.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::cell::Cell;
 use std::ptr::NonNull;
 use std::sync::{Mutex, PoisonError};
 
-/// Sizes are powers of two from this one on.
+/// Binary logarithm of the smallest size. All sizes are powers of two.
 const LEAST_LOG2: u32 = 12;
-/// Classes whose pieces are kept: up to 8 MiB.
+/// Number of size classes whose pieces are kept: up to 8 MiB.
 const CLASSES: usize = 12;
-/// Pieces of a class that are kept: so many, as long as they are not more bytes than this.
+/// Limits on the number and the size of the kept pieces of a class.
 const KEPT: usize = 16;
 const KEPT_BYTES: usize = 32 << 20;
-/// What contexts start at a multiple of.
+/// Alignment of contexts.
 const ALIGN: usize = 64;
 
 static KEPT_PIECES: Mutex<[Vec<Memory>; CLASSES]> = Mutex::new([const { Vec::new() }; CLASSES]);
 
-/// Bytes of a piece that a thread may keep for itself.
+/// Maximum size of a piece that a thread keeps for itself.
 const OWN_BYTES: usize = 4 << 20;
 
 thread_local! {
-    /// The piece that this thread gave back last: a lock would have it wait for all that a launch has stored to arrive.
+    /// Piece that this thread gave back last. Taking a lock instead would wait until all stores of a launch have
+    /// completed.
     static OWN: Cell<Option<Memory>> = const { Cell::new(None) };
 }
 
-/// A piece of memory. All its bytes are initialised, to anything.
+/// Piece of memory, all of whose bytes are initialised with arbitrary values.
 pub(super) struct Memory {
     start: NonNull<u8>,
     layout: Layout,
@@ -38,9 +41,9 @@ pub(super) struct Memory {
 unsafe impl Send for Memory {}
 
 impl Memory {
-    /// A piece of so many bytes at least; none where there can be none so large.
+    /// Takes a piece of at least `bytes` bytes. Returns `None` if the size overflows.
     pub fn take(bytes: usize) -> Option<Memory> {
-        // Only what an allocator aligns by itself does it get from the system without writing it.
+        // The allocator gets zeroed pages from the system without writing them only for its natural alignment.
         let size = bytes.checked_add(ALIGN)?.checked_next_power_of_two()?.max(1 << LEAST_LOG2);
         let layout = Layout::from_size_align(size, align_of::<u128>()).ok()?;
         let kept = Memory::own(size).or_else(|| class(size).and_then(|class| lock().get_mut(class)?.pop()));
@@ -52,7 +55,7 @@ impl Memory {
         }))
     }
 
-    /// This thread's piece, if it has that size.
+    /// Returns this thread's piece if the piece has this size.
     fn own(size: usize) -> Option<Memory> {
         let take = |own: &Cell<Option<Memory>>| {
             let memory = own.take()?;
@@ -65,18 +68,18 @@ impl Memory {
         OWN.try_with(take).ok().flatten()
     }
 
-    /// Keeps the piece for whoever takes one next, or frees it.
+    /// Keeps the piece for this thread or shares the piece.
     pub fn give_back(self) {
         if self.layout.size() > OWN_BYTES {
             return self.share();
         }
         let mut memory = Some(self);
-        // The piece before it is shared: this one is of the kernel that is launched now.
+        // Share the previous piece: the new piece belongs to the kernel that is currently launched.
         let before = OWN.try_with(|own| own.replace(memory.take())).ok().flatten();
         before.or(memory).into_iter().for_each(Memory::share);
     }
 
-    /// Keeps the piece for whichever thread takes one next, or frees it.
+    /// Keeps the piece for any thread, or frees the piece.
     fn share(self) {
         let Some(class) = class(self.layout.size()) else { return };
         let most = KEPT.min(KEPT_BYTES / self.layout.size());
@@ -87,21 +90,21 @@ impl Memory {
         }
     }
 
-    /// Where a context begins in it.
+    /// Returns the start of the context.
     pub fn start(&self) -> NonNull<u8> {
-        // SAFETY: the piece is larger than what was asked for by an alignment.
+        // SAFETY: the piece is larger than the requested size by at least the alignment.
         unsafe { self.start.add(self.start.align_offset(ALIGN)) }
     }
 }
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        // SAFETY: it came from the allocator with this layout.
+        // SAFETY: the piece was allocated with this layout.
         unsafe { dealloc(self.start.as_ptr(), self.layout) };
     }
 }
 
-/// The class of a size, if such pieces are kept.
+/// Returns the class of a size, or `None` if pieces of this size are not kept.
 fn class(size: usize) -> Option<usize> {
     let class = size.ilog2().checked_sub(LEAST_LOG2)? as usize;
     (class < CLASSES).then_some(class)

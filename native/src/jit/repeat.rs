@@ -1,5 +1,5 @@
-//! A launch that is made again in the same shape, of a kernel that is one block without a branch: what is left to do is to enter the code with
-//! the context that the first one had, on the buffers and constants of this one.
+//! Relaunches of a kernel that is one block without a branch, in the same shape. A relaunch enters
+//! the code with the context of the first launch, on its own buffers and constants.
 
 use std::num::NonZero;
 use std::panic::{RefUnwindSafe, UnwindSafe};
@@ -17,31 +17,31 @@ use crate::launch::LaunchOptions;
 use halfbyte_abi::Stats;
 use halfbyte_isa::buffers::OverwrittenBuffers;
 
-/// Such a launch.
+/// Relaunchable launch.
 pub struct Repeat {
     state: State,
     threads: NonZero<u16>,
     shape: Shape,
-    /// What keeps the code.
+    /// Keeps the compiled code alive.
     jit: Jit,
 }
 
-/// What a launch leaves that can be made again.
+/// State that a launch leaves for relaunches.
 pub(super) struct State {
     pub context: Context,
-    /// What the header points to, and the words that it takes constants from.
+    /// Target of the header's pointer, with the constants.
     pub shared: Box<Shared>,
     pub start: Start,
     pub covered: OverwrittenBuffers,
     pub rows: Rows,
-    /// The cells of special registers, which are 0 for item 0, and their stride from an item to the next.
+    /// Cells of special registers, with their stride between items. Their value for item 0 is 0.
     pub strides: SmallVec<[(Cell, u32); 4]>,
 }
 
-// SAFETY: what it points to but does not own are the buffers of its arguments, whose addresses are written anew at each launch, and code that
-// nobody changes. A launch has it alone.
+// SAFETY: the borrowed targets are the buffers of the arguments, whose addresses are written at each launch, and
+// immutable code. A launch has exclusive access.
 unsafe impl Send for Repeat {}
-// SAFETY: likewise: nothing is done with it by reference.
+// SAFETY: as for `Send`; a shared reference gives no access to the state.
 unsafe impl Sync for Repeat {}
 impl UnwindSafe for Repeat {}
 impl RefUnwindSafe for Repeat {}
@@ -51,13 +51,13 @@ impl Repeat {
         Repeat { state, threads, shape: order.shape, jit: jit.clone() }
     }
 
-    /// Whether it is a launch of that code.
+    /// Returns `true` if this is a launch of the same code.
     pub(crate) fn is_of(&self, jit: &Jit) -> bool {
         Arc::ptr_eq(&self.jit.0, &jit.0)
     }
 
-    /// Whether a launch is the same but for its arguments. `out` buffers that the first one did not make zero, since it wrote all of them, this
-    /// one has to write whole, too.
+    /// Returns `true` if a launch differs only in its arguments. An `out` buffer that the first launch did not zero
+    /// must also be overwritten completely by this launch.
     pub fn is<'m>(&self, memory: &mut impl Reached<'m>, order: &LaunchOptions<'_>, threads: NonZero<u16>) -> bool {
         let State { shared, covered, .. } = &self.state;
         self.threads == threads
@@ -70,10 +70,10 @@ impl Repeat {
                     }))
     }
 
-    /// Makes it again.
+    /// Relaunches the kernel.
     ///
     /// # Errors
-    /// As the first one: what the code loads may lead elsewhere this time.
+    /// As for the first launch. Loaded values can make this launch fail although the first launch succeeded.
     pub fn run<'m>(&mut self, memory: &mut impl Reached<'m>, order: &LaunchOptions<'_>) -> Result<Stats, Stop> {
         let State { context, shared, start, covered, rows, strides } = &mut self.state;
         let buffers = memory.buffers();
@@ -95,8 +95,8 @@ impl Repeat {
             for &(cell, stride) in strides.iter() {
                 *context.slot(cell) = stride.wrapping_mul(first);
             }
-            // SAFETY: the code was made for contexts of this map, and entered with this one before. It stays within it, and calls what
-            // checks every access.
+            // SAFETY: the code was compiled for contexts of this map and has run with this context before. The code
+            // stays within the context and calls functions that check every access.
             unsafe { (start.function)(context.as_ptr(), start.number) };
             let header = context.header();
             let more = header.issued * u64::from(header.items);

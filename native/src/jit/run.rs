@@ -1,4 +1,4 @@
-//! Launches on compiled code: rows one after another, on as many threads as pay.
+//! Launches of compiled code: rows one after another, on as many threads as are worthwhile.
 
 use std::num::NonZero;
 use std::ops::{ControlFlow, Range};
@@ -26,40 +26,40 @@ use halfbyte_isa::buffers::{Buffer, Buffers, OverwrittenBuffer, OverwrittenBuffe
 use halfbyte_isa::halu::special::Special;
 use halfbyte_isa::trap::{Access, Fault, Space, TrapKind};
 
-/// Words executed by all items that are too few for a second thread.
+/// Minimum number of instructions of all items for each thread.
 const WORDS_OF_A_THREAD: u64 = 1 << 18;
-/// Into so many lots is a thread's share divided, so that one that starts late leaves them to the others.
+/// Number of lots per thread. If a thread starts late, the other threads take its lots.
 const LOTS_OF_A_THREAD: u32 = 16;
-/// Items that are too few for it however long they run.
+/// Minimum number of items for each thread, whatever the length of the kernel.
 const ITEMS_OF_A_THREAD: u32 = 64;
 
-/// Why a launch did not end well.
+/// Reason for a failed launch.
 pub enum Stop {
     /// The lowest item that trapped, and its trap.
     Fault(u32, Fault),
-    /// There is no native code for what has to be run.
+    /// Some code that the launch needs cannot be compiled.
     Native(NativeError),
 }
 
-/// The memory of a launch, as native code needs it.
+/// Memory of a launch.
 pub trait Reached<'a> {
     /// Global memory.
     fn buffers(&mut self) -> &mut Buffers<'a>;
-    /// The memory of the process, where the launch is on that.
+    /// Returns the memory of the process, if the launch runs on this memory.
     fn host(&self) -> Option<&HostMemory<'a>> {
         None
     }
     /// Constant bank 0.
     fn constants(&mut self) -> &mut Vec<u8>;
-    /// From where to where parts of the bank lie of which an access stays within one, ascending.
+    /// Returns the ranges of the bank, in ascending order. An access must stay within one range.
     fn parts(&self) -> Parts;
-    /// Whether a buffer is at the addresses of constants, too.
+    /// Returns `true` if a buffer is also at the addresses of constant memory.
     fn is_constant(&self, buffer: usize) -> bool;
-    /// Why an access that native code did not make cannot be made.
+    /// Returns the reason why an access that native code did not execute is invalid.
     fn why_not(&mut self, access: Access, space: Space, address: u64, count: usize) -> TrapKind;
 }
 
-/// A buffer, where it lies.
+/// Returns the address and the size of a buffer.
 pub(super) fn raw(buffer: Option<&mut Buffer<'_>>, constant: bool) -> RawBuffer {
     let Some(buffer) = buffer else {
         return RawBuffer { start: std::ptr::null_mut(), bytes: 0, writable: false, constant: false };
@@ -72,7 +72,8 @@ pub(super) fn raw(buffer: Option<&mut Buffer<'_>>, constant: bool) -> RawBuffer 
 }
 
 impl Compiled {
-    /// Runs every item of a launch, cut as it is for this layout; what it leaves goes to who asks for it, where it can be made again.
+    /// Runs all items of a launch, cut into rows for this layout. Stores the state for relaunches to `left` if the
+    /// launch can be relaunched.
     pub(super) fn launch<'m>(
         &self,
         kernel: &Kernel<'_>,
@@ -150,13 +151,13 @@ impl Compiled {
         outcome.end(memory, &covered)
     }
 
-    /// Where the code begins, where it is run once for each row, without asking anything of the launch.
+    /// Returns the entry point, if each row enters the code once and the code needs no information about the launch.
     fn only_start(&self) -> Option<Start> {
         let is_plain = self.is_one_block && self.run.is_none() && self.flow.entry_rows.is_empty();
         self.together.starts.first().copied().flatten().filter(|_| is_plain)
     }
 
-    /// How many threads pay for a launch's items, of those that may be had.
+    /// Returns the number of threads that are worthwhile for a launch, at most `most` and the available threads.
     fn threads(&self, order: &LaunchOptions<'_>, most: u32) -> u32 {
         if most == 1 {
             return 1;
@@ -170,7 +171,7 @@ impl Compiled {
     }
 }
 
-/// A launch on its way.
+/// State of a launch.
 struct Launch<'a> {
     compiled: &'a Compiled,
     kernel: &'a Kernel<'a>,
@@ -178,27 +179,27 @@ struct Launch<'a> {
     order: LaunchOptions<'a>,
     cut: Cut,
     rows: Rows,
-    /// The code for whole groups.
+    /// Code for whole groups.
     sized: Option<Arc<GroupCode>>,
-    /// The lowest item that has faulted: what comes after it need not be run.
+    /// Lowest item that has faulted. Items after it need not run.
     faulted: AtomicU32,
-    /// Whether what its rows are run with is asked for.
+    /// `true` if the context is wanted for relaunches.
     is_kept: bool,
 }
 
-/// What has come of the rows that are done.
+/// Result of the rows that have run.
 #[derive(Default)]
 pub(super) struct Outcome {
     pub stats: Stats,
-    /// The lowest item that faulted.
+    /// Lowest item that faulted.
     pub fault: Option<(u32, RowFault)>,
     pub error: Option<NativeError>,
-    /// What a thread ran its rows with, where that is asked for.
+    /// Context of a thread, if it is wanted for relaunches.
     context: Option<Context>,
 }
 
 impl Outcome {
-    /// What has come of other rows, too.
+    /// Adds the result of other rows.
     fn add(&mut self, other: Outcome) {
         self.stats.issued += other.stats.issued;
         self.stats.backward_branches += other.stats.backward_branches;
@@ -207,14 +208,15 @@ impl Outcome {
         self.fault = faults.min_by_key(|(item, _)| *item);
     }
 
-    /// What has come of a launch, the buffers that it did not write made zero.
+    /// Returns the result of a launch. After a failure, zeroes the items of overwritten buffers that the launch did not
+    /// write.
     pub fn end<'m>(self, memory: &mut impl Reached<'m>, covered: &[OverwrittenBuffer]) -> Result<Stats, Stop> {
         if let Some(error) = self.error {
             memory.buffers().zero_unwritten_items(covered, 0);
             return Err(Stop::Native(error));
         }
         let Some((item, RowFault { address, kind, .. })) = self.fault else { return Ok(self.stats) };
-        // All items before it have run to their end.
+        // All items before this one have run to completion.
         memory.buffers().zero_unwritten_items(covered, item);
         let kind = match kind {
             FaultKind::Known(kind) => kind,
@@ -227,7 +229,7 @@ impl Outcome {
 }
 
 impl Launch<'_> {
-    /// Runs all rows on so many threads, each of which takes the next lot when it is done with one.
+    /// Runs all rows on `threads` threads. Each thread takes the next lot when it has finished one.
     fn share(&self, threads: u32) -> Outcome {
         let lot = (self.rows.count / (LOTS_OF_A_THREAD * threads)).max(1);
         let (next, all) = (AtomicU32::new(0), Mutex::new(Outcome::default()));
@@ -242,7 +244,7 @@ impl Launch<'_> {
         all.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs lots of rows until there are no more.
+    /// Runs lots of rows until no lot is left.
     fn work(&self, lots: &mut dyn Iterator<Item = Range<u32>>) -> Outcome {
         let mut done = Outcome::default();
         match Runner::new(self.compiled, self.kernel, self.shared, &self.order, self.cut) {
@@ -287,19 +289,20 @@ impl Launch<'_> {
     }
 }
 
-/// The rows of a launch. Each run has whole ones, then one of as many chunks as there are, then the rest.
+/// Rows of a launch. Each run has rows of full width, then a row of the remaining whole chunks, then a row of the
+/// remaining items.
 #[derive(Clone, Copy)]
 pub(super) struct Rows {
     run: u32,
     width: u32,
-    /// Those of a run.
+    /// Rows of full width per run, and rows per run.
     whole: u32,
     of_run: u32,
     count: u32,
 }
 
 impl Rows {
-    /// Of so many items, in runs of a number that divides them.
+    /// Returns the rows of `items` items in runs of `run` items, which divides `items`.
     fn new(items: u32, run: u32, width: u32) -> Rows {
         let whole = run / width;
         let rest = run % width;
@@ -307,12 +310,12 @@ impl Rows {
         Rows { run, width, whole, of_run, count: items / run * of_run }
     }
 
-    /// The first item of a row, and how many it has; none after the last row.
+    /// Returns the first item and the number of items of a row, or `None` after the last row.
     pub fn get(&self, row: u32) -> Option<(u32, u32)> {
         if row >= self.count {
             return None;
         }
-        // Groups are many and short: a division is a good part of one.
+        // Groups are many and short, so the cost of a division matters.
         if (self.whole, self.of_run) == (1, 1) {
             return Some((row * self.run, self.width));
         }

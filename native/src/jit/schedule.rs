@@ -1,8 +1,9 @@
-//! Puts the operations of a block into stages, and what has to be kept from one to another into rows.
+//! Scheduling of a block: assigns operations to stages, and values that live across stages to rows.
 //!
-//! A stage is three steps: what is the same for all items, and loads, in order; one loop over the items for everything that
-//! compiled code computes item by item; calls that work on whole rows, and stores that are calls, in order. Accesses to memory
-//! stay in the order of the program, as far as an item can tell.
+//! A stage has three steps. The first step computes uniform values and executes loads, in order.
+//! The second step is one loop over the items for all operations that compiled code executes item
+//! by item. The third step calls functions that work on whole rows, including stores, in order. The
+//! order of memory accesses is preserved as far as an item can observe the order.
 
 mod bound;
 mod sink;
@@ -21,37 +22,37 @@ use super::wide::HalfStep;
 use crate::launch::Pointer;
 use halfbyte_isa::trap::Space;
 
-/// How a value is computed.
+/// Way in which a value is computed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Class {
-    /// Once for all items.
+    /// Computed once for all items.
     Uniform,
-    /// From what it is in the first item, along the row or along both axes of a group.
+    /// Computed from the value of the first item, along the row or along both axes of a group.
     Affine,
-    /// It is there, in a row: of a cell, or the mask.
+    /// Already in a row: the row of a cell, or the mask.
     Leaf,
-    /// In the loop of its stage.
+    /// Computed in the loop of its stage.
     Inline,
-    /// By a call, at the end of its stage.
+    /// Computed by a call at the end of its stage.
     Call,
-    /// By the access that loads it, at the start of its stage.
+    /// Loaded by an access at the start of its stage.
     Loaded,
-    /// Not a value.
+    /// Not a value, but an access.
     Access,
 }
 
-/// How an access is made.
+/// Way in which an access is executed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Method {
-    /// Loads one place for all items.
+    /// Loads one address for all items.
     LoadSame,
     LoadAffine,
-    /// Along both axes of a group.
+    /// Loads along both axes of a group.
     LoadGrid,
     LoadEach,
-    /// The loop, or the call that computes the words, writes them where they belong.
+    /// The loop, or the call that computes the words, writes directly to the destination.
     StoreDirect,
-    /// The loop writes elements of another width, or farther apart, where they belong.
+    /// The loop writes elements of another width or with a stride directly to the destination.
     StoreStrided,
     StoreAffine,
     StoreGrid,
@@ -61,21 +62,21 @@ pub(super) enum Method {
     Fault,
 }
 
-/// The row that the words of a value are in.
+/// Row that contains the words of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Home {
-    /// In the row of a cell.
+    /// Row of a cell.
     Cell(Cell),
     Mask,
-    /// In a row of no cell.
+    /// Temporary row.
     Temporary(u32),
-    /// In the row that the load found or filled.
+    /// Row that the load found or filled.
     Loaded(u32),
-    /// In the row that the store writes.
+    /// Destination of the store.
     Stored(u32),
 }
 
-/// The order of steps.
+/// Position in the sequence of steps.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 struct Time(u32);
 
@@ -93,48 +94,49 @@ impl Time {
     }
 }
 
-/// A block, ready to be translated.
+/// Schedule of a block, ready for code generation.
 pub(super) struct Schedule {
     pub class: Vec<Class>,
     pub methods: Vec<Method>,
     pub rows: Vec<Option<Home>>,
-    /// The stage of each value, and whether it is a truth value.
+    /// Stage of each value. `truths` is `true` for truth values.
     pub stage_of: Vec<u32>,
     pub truths: Vec<bool>,
-    /// Loads whose row may be in the buffer itself: what is loaded is not read after it may have been stored to.
+    /// Loads whose row may lie in the buffer itself: no read of the loaded words follows a store that may overwrite
+    /// them.
     pub in_place: Vec<bool>,
-    /// Loads of which nothing reads more than the items for which their guard may hold.
+    /// Loads whose words are read only for the items that their guard can hold for.
     pub read_first: Vec<bool>,
-    /// Loads whose elements loops take from where they are, at a stride.
+    /// Loads whose elements the loops read directly at a stride.
     pub strided: Vec<bool>,
-    /// Rows of no cell that are used.
+    /// Number of temporary rows.
     pub temporaries: u32,
-    /// The temporary row that each access fills or may be buffered in, if it has one.
+    /// First temporary row that each access fills or may be buffered in, if any.
     pub access_rows: Vec<Option<u32>>,
-    /// Whether vectors have a multiplication and addition with one rounding.
+    /// `true` if vectors have fused multiply-add.
     pub fma: bool,
-    /// Whether all items of a row run the block, so that guards tell who makes an access.
+    /// `true` if all items of a row run the block, so that the guard alone determines the items of an access.
     pub together: bool,
-    /// By stage, operations in order.
+    /// Stages, in order.
     pub stages: Vec<Stage>,
-    /// Cells whose value is the same in all items or grows evenly, at the end.
+    /// Cells whose final value is uniform or affine.
     pub slots: Vec<(Cell, Id)>,
 }
 
 impl Schedule {
-    /// Whether a value is a truth value.
+    /// Returns `true` if a value is a truth value.
     pub fn is_truth(&self, id: Id) -> bool {
         self.truths.get(id.index()).copied().unwrap_or(false)
     }
 
-    /// Whether an access looks at no items but the first, as far as its guard can hold.
+    /// Returns `true` if an access looks only at the first items of the row, for which its guard can hold.
     pub fn is_of_first(&self, dataflow: &Dataflow, number: u32) -> bool {
         let method = self.methods.get(number as usize).copied();
         self.together && method.is_some_and(|method| is_of_first(dataflow, number, method))
     }
 
-    /// Whether everything goes from buffers to buffers, and through no row of the context but where an access cannot be made in
-    /// place.
+    /// Returns `true` if all data moves between buffers without rows of the context, except for accesses that cannot be
+    /// done in place.
     pub fn streams(&self, unit: &Unit, split: Option<Split>) -> bool {
         let dataflow = &unit.dataflow;
         let passes = |(number, access): (usize, &Access)| match (&access.action, self.methods[number]) {
@@ -150,14 +152,14 @@ impl Schedule {
             (_, None) | (Class::Loaded | Class::Access | Class::Uniform, _) => true,
             (_, row) => matches!(row, Some(Home::Stored(_))),
         });
-        // A row that a condition parts is another two rows.
+        // A condition that divides a row splits the row into two rows.
         let is_two = split == Some(Split::ByEnds);
         let in_loops = self.stages.iter().all(|stage| stage.keeps.is_empty() && (!stage.condition || is_two));
         rows && in_loops && dataflow.accesses.iter().enumerate().all(passes)
     }
 }
 
-/// What is done in a stage.
+/// Steps of a stage.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Stage {
     /// Uniform and affine values and loads, in order.
@@ -166,11 +168,11 @@ pub(super) struct Stage {
     pub body: Vec<Id>,
     /// Values that the loop writes to rows.
     pub keeps: Vec<(Id, Home)>,
-    /// Stores that the loop makes: accesses and the word.
+    /// Stores in the loop: the access and the word.
     pub stores: Vec<(u32, Id)>,
-    /// The loop tells of how many items the condition holds.
+    /// `true` if the loop evaluates the condition of the items.
     pub condition: bool,
-    /// The loop is for items for which a truth value may hold, which are the first of the row.
+    /// Guard of the loop: only the first items of the row run, for which this truth value can hold.
     pub first: Option<Id>,
     /// Calls and stores, in order.
     pub end: Vec<Id>,
@@ -183,34 +185,34 @@ impl Stage {
 }
 
 struct Scheduler<'a> {
-    /// The addresses of buffers in constant bank 0.
+    /// Addresses of buffers in constant bank 0.
     pointers: &'a [Pointer],
     dataflow: &'a Dataflow,
     class: Vec<Class>,
     used: Vec<bool>,
-    /// Users of each value.
+    /// Number of users of each value.
     users: Vec<u32>,
-    /// Whether loops make accesses at a stride.
+    /// `true` if loops execute strided accesses.
     strides: bool,
     stage: Vec<u32>,
     methods: Vec<Method>,
     /// Stages of the accesses.
     access_stage: Vec<u32>,
-    /// For a value that is computed by a call: the store that it alone is for.
+    /// Values that a call computes only for one store, with the number of the store.
     stored: FxHashMap<Id, u32>,
 }
 
-/// What loops do themselves.
+/// Operations that loops may contain.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Inlines {
-    /// Arithmetic on halves, which wide loops alone can have.
+    /// Half-precision arithmetic, which only wide loops support.
     pub halves: bool,
-    /// Accesses at a stride, which wide loops have not.
+    /// Strided accesses, which wide loops do not support.
     pub strides: bool,
 }
 
 impl Inlines {
-    /// All ways, the best first.
+    /// All combinations, the best first.
     pub const ALL: [Inlines; 3] = [
         Inlines { halves: true, strides: true },
         Inlines { halves: true, strides: false },
@@ -218,7 +220,7 @@ impl Inlines {
     ];
 }
 
-/// Schedules a block. `live` tells which cells matter afterwards.
+/// Schedules a block. `live` returns `true` for cells that are live after the block.
 pub(super) fn schedule(
     pointers: &[Pointer],
     unit: &Unit,
@@ -298,7 +300,7 @@ impl Scheduler<'_> {
             Location::Constant { offset, .. } | Location::Own { space: Space::Shared, offset, .. } => {
                 Some(self.dataflow.shape(offset)).filter(|shape| !shape.is_varying())
             }
-            // Nothing of it is the item's own.
+            // No part of the address depends on the item.
             Location::Flat { .. } if !place.is_of_item() => {
                 place.words().all(|word| self.dataflow.shape(word) == Shape::Uniform).then_some(Shape::Uniform)
             }
@@ -329,7 +331,7 @@ impl Scheduler<'_> {
         }
     }
 
-    /// What an access needs: each word, and whether as a row rather than where the loop has it.
+    /// Returns the words that an access needs, including its guard.
     fn needs(&self, number: usize) -> Vec<Id> {
         let access = &self.dataflow.accesses[number];
         let mut needs: Vec<Id> = access.guard.into_iter().collect();
@@ -348,7 +350,7 @@ impl Scheduler<'_> {
         needs
     }
 
-    /// Marks what is used, from the end to the start.
+    /// Marks the used values and counts their users, from the last to the first.
     fn mark(&mut self, finals: &[(Cell, Id)], condition: Option<Id>) {
         for &id in finals.iter().map(|(_, id)| id).chain(&condition) {
             self.used[id.index()] = true;
@@ -370,7 +372,7 @@ impl Scheduler<'_> {
         }
     }
 
-    /// Makes calls of operations on what is loaded at a stride that are for a store alone.
+    /// Turns an operation on affine loads whose only user is a direct store into a call.
     fn call_between_buffers(&mut self) {
         for (access, &method) in self.dataflow.accesses.iter().zip(&self.methods) {
             let (Action::Store { data, .. }, Method::StoreDirect) = (&access.action, method) else { continue };
@@ -386,12 +388,12 @@ impl Scheduler<'_> {
         }
     }
 
-    /// The first stage whose loop can have a value.
+    /// Returns the first stage whose loop can use a value.
     fn in_loop(&self, id: Id) -> u32 {
         self.stage[id.index()] + u32::from(self.class(id) == Class::Call)
     }
 
-    /// The first stage whose start can have a value as a row, or as a word for all items.
+    /// Returns the first stage whose start can use a value as a row or as a uniform word.
     fn at_start(&self, id: Id) -> u32 {
         let stage = self.stage[id.index()];
         match self.class(id) {
@@ -428,7 +430,7 @@ impl Scheduler<'_> {
             Action::Fault(_) => stage = guard.map(|id| self.at_start(id)).max().unwrap_or(0),
             Action::Load { place, .. } => {
                 let words = place.words().map(|id| match method {
-                    // As words of the first item.
+                    // The access needs only the words of the first item.
                     Method::LoadAffine | Method::LoadGrid => self.stage[id.index()],
                     _ => self.at_start(id),
                 });
@@ -451,7 +453,7 @@ impl Scheduler<'_> {
         }
         for before in 0..number {
             let distance = match (self.methods[before], method) {
-                // A call at the end of its stage.
+                // The store is a call at the end of its stage.
                 (
                     Method::StoreAffine | Method::StoreGrid | Method::StoreEach,
                     Method::StoreAffine | Method::StoreGrid | Method::StoreEach,
@@ -483,12 +485,12 @@ impl Scheduler<'_> {
         stage
     }
 
-    /// Whether a value is computed by a call, for one store and nothing else.
+    /// Returns `true` if a call computes a value for one store and nothing else.
     fn is_for_store(&self, id: Id) -> bool {
         self.class(id) == Class::Call && self.users[id.index()] == 1
     }
 
-    /// Whether two accesses of an item never touch the same byte.
+    /// Returns `true` if two accesses of an item never touch the same byte.
     fn disjoint(&self, a: usize, b: usize) -> bool {
         let place = |number: usize| match &self.dataflow.accesses[number].action {
             Action::Load { place, width, .. }
@@ -503,7 +505,7 @@ impl Scheduler<'_> {
         };
         let (a, b) = match (a, b) {
             ((Location::Constant { .. }, _), _) | (_, (Location::Constant { .. }, _)) => return true,
-            // Nobody stores there.
+            // Constant memory is never written.
             ((Location::Flat { reach, .. }, _), _) | (_, (Location::Flat { reach, .. }, _))
                 if matches!(reach, Reach::Constants | Reach::In(Space::Constant(_))) =>
             {
@@ -522,8 +524,8 @@ impl Scheduler<'_> {
                 (Location::Global { offset: b, base: to, imm: other, scale: by }, others),
             ) => (((a, scale), from, i64::from(imm), bytes), ((b, by), to, i64::from(other), others)),
         };
-        // The bases of buffers are so far apart that an offset does not lead from one to another, but parameters may have one
-        // buffer.
+        // An offset cannot reach from one buffer to another because their bases are too far apart. But two parameters
+        // may refer to the same buffer.
         let pointer = |base: [Id; 2]| {
             let at = self.dataflow.bank_address(base)?;
             self.pointers.iter().find(|pointer| pointer.offset == at)
@@ -534,8 +536,8 @@ impl Scheduler<'_> {
         of_different || same_base && a.0 == b.0 && (a.2 + a.3 <= b.2 || b.2 + b.3 <= a.2)
     }
 
-    /// Which loads may leave what they load where it is. `last` is when values are read last, by which operation; `stored` are
-    /// values that calls write to where they are stored.
+    /// Returns the loads that may leave their data in place. `last` is the time of the last read of each value, with
+    /// the reading operation. A call that computes a stored value writes when it computes the value.
     fn in_place(&self, last: &[Option<(Time, Id)>]) -> Vec<bool> {
         let dataflow = self.dataflow;
         let access = |id: Id| if let Op::Access(number) = dataflow.op(id) { Some((id, number as usize)) } else { None };
@@ -550,7 +552,7 @@ impl Scheduler<'_> {
             let time = match self.methods[number] {
                 Method::StoreDirect => match data.iter().find(|word| self.stored.get(word) == Some(&(number as u32))) {
                     Some(&word) => (Time::end(stage), word),
-                    // Each iteration of a loop reads before it writes.
+                    // Each iteration of the loop reads before it writes.
                     None => (Time::body(stage), Id(u32::MAX)),
                 },
                 Method::StoreStrided => (Time::body(stage), Id(u32::MAX)),
@@ -559,7 +561,7 @@ impl Scheduler<'_> {
             Some((number, time))
         };
         let stores: Vec<(usize, (Time, Id))> = accesses.iter().filter_map(written).collect();
-        // Addresses must not change once they have been checked, whatever other threads do to the buffers.
+        // Addresses must not change after the check, whatever other threads store to the buffers.
         let mut addresses = vec![false; self.used.len()];
         for &(_, number) in &accesses {
             if let (
@@ -580,7 +582,7 @@ impl Scheduler<'_> {
             let changed = |&(store, time): &(usize, (Time, Id))| {
                 store > number && last.is_some_and(|last| last > time) && !self.disjoint(number, store)
             };
-            // Others may store there as soon as all have loaded.
+            // After a strong access, other items may store to the loaded bytes.
             in_place[number] = !dataflow.accesses[number].yields
                 && !words.clone().any(|word| addresses[word])
                 && !stores.iter().any(changed);
@@ -588,7 +590,7 @@ impl Scheduler<'_> {
         in_place
     }
 
-    /// How many words an access loads.
+    /// Returns the number of words that an access loads.
     fn words_of(&self, number: usize) -> u8 {
         match &self.dataflow.accesses[number].action {
             Action::Load { width, .. } => width.registers(),
@@ -603,7 +605,7 @@ impl Scheduler<'_> {
         let stage_of = |id: Id| stage[id.index()];
         let in_loop = |id: Id| stage_of(id) + u32::from(class_of(id) == Class::Call);
 
-        // When each value is last read from a row, by which operation, and whether by one that can read nothing else.
+        // Last read of each value from a row, with the reading operation; `true` if some reader can read only rows.
         let mut last: Vec<Option<(Time, Id)>> = vec![None; used.len()];
         let mut by_row = vec![false; used.len()];
         let mut read = |id: Id, at: Time, user: Id| {
@@ -674,14 +676,14 @@ impl Scheduler<'_> {
                 read(id, Time::body(stage), id);
             }
         }
-        // Values that a copy at the very end moves between cells: those that were in other cells before.
+        // Copies between cells at the very end: they move the initial values of cells to other cells.
         let copies = top + 1;
         for &(cell, id) in finals {
             if class_of(id) == Class::Leaf && dataflow.op(id) != Op::Input(cell) {
                 read(id, Time::body(copies), id);
             }
         }
-        // When a cell's row is last read for what was in it before.
+        // Last read of the initial value of each cell from its row.
         let mut old: FxHashMap<Cell, (Time, Id)> = FxHashMap::default();
         for id in ids() {
             if let (Class::Leaf, Op::Input(cell), Some(time)) = (class_of(id), dataflow.op(id), last[id.index()]) {
@@ -724,7 +726,7 @@ impl Scheduler<'_> {
             }
         }
 
-        // Rows of no cell, from when they are written to when they are last read.
+        // Temporary rows, with their live ranges from the first write to the last read.
         let mut wanted: Vec<(Time, Time, Id, u32)> = Vec::new();
         let until = |id: Id| last.get(id.index()).copied().flatten().map(|(time, _)| time);
         for id in ids() {
@@ -745,7 +747,7 @@ impl Scheduler<'_> {
                         wanted.push((Time::body(stage), last, id, 1));
                     }
                 }
-                // What is the same for all goes to a row of its own only for who reads rows only, to whom constants are given.
+                // A uniform value needs a row only for users that read rows only. Constants need no row.
                 (Class::Uniform | Class::Affine, _) if by_row[id.index()] && dataflow.constant(id).is_none() => {
                     wanted.push((Time::start(stage), until(id).unwrap_or(Time::start(stage)), id, 1));
                 }
@@ -808,7 +810,7 @@ impl Scheduler<'_> {
                                 Some(word) if !stored.contains_key(word) => stage.stores.push((number, *word)),
                                 _ => {}
                             }
-                            // What could not be written where it belongs is copied there.
+                            // Copies words that could not be written directly to their destination.
                             stage.end.push(id);
                         }
                         (Method::StoreStrided, Action::Store { data, .. }) => {

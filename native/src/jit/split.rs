@@ -1,21 +1,22 @@
-//! Rows that are run as two: where a branch by nothing but where an item is, as by whether it is one of those that there are data for,
-//! parts a row in its first items and the others, each half is run from the start as a row of its own. Nothing has been done yet that
-//! anybody could see, and code that runs some items by a mask need not be made.
+//! Rows that run as two rows. A branch that depends only on the position of the items may divide a
+//! row into its first items and the rest. A bounds check is an example. Each part then runs from
+//! the start as a row of its own. The row has no visible effects before the branch, and no code for
+//! divergent items is required.
 
 use super::dataflow::{Action, Dataflow, Id, Op, Shape};
 use super::graph::{Block, BlockId};
 use super::unit::Unit;
 
-/// How it is found where a row parts in two.
+/// Method to find the position at which a row is split.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Split {
-    /// By the words that the condition compares: code says it in the header.
+    /// From the words that the condition compares. Compiled code writes the position to the header.
     ByEnds,
-    /// By the condition of each item.
+    /// From the condition of each item.
     ByEach,
 }
 
-/// By block, how a row that parts at its end is run as two; none where it is not.
+/// Returns the method for each block at whose end a divergent row is split, and `None` for other blocks.
 pub(super) fn splits(blocks: &[Block], units: &[Option<Unit>]) -> Vec<Option<Split>> {
     let mut before: Vec<Vec<BlockId>> = vec![Vec::new(); blocks.len()];
     for (id, block) in
@@ -27,7 +28,7 @@ pub(super) fn splits(blocks: &[Block], units: &[Option<Unit>]) -> Vec<Option<Spl
             }
         }
     }
-    // That nothing has been done at the end of it, and no block twice.
+    // `true` for blocks at whose end nothing visible has happened, and that no loop contains.
     let mut is_new: Vec<bool> = Vec::with_capacity(blocks.len());
     for (id, before) in (0..).map(BlockId).zip(&before) {
         let unit = units.get(id.index()).and_then(Option::as_ref);
@@ -47,12 +48,12 @@ pub(super) fn splits(blocks: &[Block], units: &[Option<Unit>]) -> Vec<Option<Spl
     is_new.iter().zip(units).map(is_split).collect()
 }
 
-/// Whether an access may be made again.
+/// Returns `true` if an access may be repeated.
 fn is_unseen(action: &Action) -> bool {
     matches!(action, Action::Load { .. })
 }
 
-/// Whether a truth value follows from what grows evenly.
+/// Returns `true` if a truth value depends only on uniform and affine values.
 fn is_of_place(dataflow: &Dataflow, condition: Id) -> bool {
     let mut open = vec![condition];
     let mut looked_at = 0;
@@ -70,8 +71,8 @@ fn is_of_place(dataflow: &Dataflow, condition: Id) -> bool {
     true
 }
 
-/// Whether a truth value is one of words that all items have and words that grow from item to item, of which the first item's and the
-/// last one's mostly tell whether it is the same for all.
+/// Returns `true` if a truth value consists of compares of uniform words with affine words. The values of the first and
+/// the last item usually determine if such a truth value is uniform.
 pub(super) fn is_told_by_ends(dataflow: &Dataflow, condition: Id) -> bool {
     fn is_told(dataflow: &Dataflow, condition: Id, depth: u32) -> bool {
         let Some(depth) = depth.checked_sub(1) else { return false };
@@ -91,7 +92,7 @@ pub(super) fn is_told_by_ends(dataflow: &Dataflow, condition: Id) -> bool {
     is_told(dataflow, condition, DEPTH)
 }
 
-/// Whether a value follows from what the block begins with, and from nothing that it loads.
+/// Returns `true` if a value depends only on the state before the block, and not on a load.
 pub(super) fn is_known_before(dataflow: &Dataflow, id: Id) -> bool {
     let mut open = vec![id];
     let mut looked_at = 0;
@@ -105,14 +106,14 @@ pub(super) fn is_known_before(dataflow: &Dataflow, id: Id) -> bool {
     true
 }
 
-/// Truth values of truth values that are looked at.
+/// Maximum nesting depth of truth values that are analysed.
 const DEPTH: u32 = 6;
 
-/// Operations of a condition that are looked at.
+/// Maximum number of operations of a condition that are analysed.
 const MOST: usize = 32;
 
-/// How many items come first for which a condition holds, or for which it does not; none where others do likewise behind one that does
-/// not.
+/// Returns the number of first items with the same condition. Returns `None` if a later item has this condition again,
+/// or if all items have it.
 pub(super) fn first_part(condition: &[u32]) -> Option<u32> {
     let first = *condition.first()?;
     let count = condition.iter().position(|&other| other != first)?;
@@ -120,12 +121,13 @@ pub(super) fn first_part(condition: &[u32]) -> Option<u32> {
     is_rest.then_some(count as u32)
 }
 
-/// What a condition is for the items of a row: bit 0 if it holds for any, bit 1 if it does not hold for any.
+/// Combines the conditions of the items of a row. Bit 0 is set if the condition holds for any item. Bit 1 is set if the
+/// condition fails for any item.
 ///
 /// # Safety
-/// The row is as long.
+/// The row has `items` words.
 pub(super) unsafe extern "C" fn held(condition: *const u32, items: u32) -> u32 {
-    // SAFETY: the caller's promise, of a row that is aligned.
+    // SAFETY: the caller's promise; the row is aligned.
     let condition = unsafe { std::slice::from_raw_parts(condition, items as usize) };
     let [any, all] = condition.iter().fold([0, u32::MAX], |[any, all], word| [any | word, all & word]);
     any & 1 | (!all & 1) << 1
@@ -147,7 +149,7 @@ mod tests {
     #[test]
     fn conditions_hold_for_some_or_for_none() {
         for (row, expected) in [([0, 0], 2), ([u32::MAX; 2], 1), ([0, u32::MAX], 3)] {
-            // SAFETY: it is as long.
+            // SAFETY: the row has two words.
             assert_eq!(unsafe { held(row.as_ptr(), 2) }, expected);
         }
     }

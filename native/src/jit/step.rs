@@ -1,4 +1,4 @@
-//! One instruction alone, computed by native code.
+//! Execution of one instruction by native code.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -20,12 +20,12 @@ use super::schedule::{Inlines, schedule};
 use super::unit::Unit;
 use crate::clif::{Allocation, NativeBuilder, NativeError};
 
-/// What an instruction, which must be valid, does, given what it reads: what its
-/// [`meaning`](halfbyte_isa::halu::meaning::meaning) says, computed by code as it is made for kernels. None where its guard does
-/// not hold.
+/// Computes the effects of a valid instruction from the values that it reads. The effects are those of its
+/// [`meaning`](halfbyte_isa::halu::meaning::meaning), computed by the same code as in kernels. Returns `None` if the
+/// guard of the instruction does not hold.
 ///
 /// # Errors
-/// Where there is no native code for this computer.
+/// Fails if native code is not available on this host.
 pub fn native_effects(
     inst: &Inst,
     reader: &mut impl Reader<Concrete>,
@@ -42,10 +42,10 @@ pub fn native_effects(
     Ok(holds.then(|| map(&effects, &mut |cell| results.word(*cell), &mut |cell| results.truth(*cell))))
 }
 
-/// The values that are wanted of an instruction. One may be wanted in more than one place; each has a cell of its own.
+/// Requested values of an instruction. A value may be requested more than once, and each request has its own cell.
 pub(crate) struct Outputs {
     wanted: RefCell<(Cells, Vec<(Cell, Id)>)>,
-    /// What the cells of the inputs hold.
+    /// Values of the input cells.
     words: Vec<u32>,
 }
 
@@ -57,17 +57,17 @@ impl Outputs {
         cell
     }
 
-    /// The cell that will hold a word.
+    /// Requests a word, and returns the cell that will hold it.
     pub fn word(&self, id: Id) -> Cell {
         self.output(id, false)
     }
 
-    /// The cell that will hold a truth value.
+    /// Requests a truth value, and returns the cell that will hold it.
     pub fn truth(&self, id: Id) -> Cell {
         self.output(id, true)
     }
 
-    /// Compiles the operations, and runs them.
+    /// Compiles the operations and runs them.
     pub fn compute(self, dataflow: Dataflow) -> Result<Results, NativeError> {
         let (cells, finals) = self.wanted.into_inner();
         let unit = Unit {
@@ -83,7 +83,7 @@ impl Outputs {
     }
 }
 
-/// What the cells of outputs hold in the end.
+/// Final values of the output cells.
 pub(crate) struct Results(BTreeMap<Cell, u32>);
 
 impl Results {
@@ -96,7 +96,8 @@ impl Results {
     }
 }
 
-/// Compiles the operations of a unit, and runs them on what its first cells hold; the final words of its cells.
+/// Compiles the operations of a unit and runs them. `words` are the values of the first cells. Returns the final values
+/// of the cells.
 fn compute(unit: &Unit, cells: &Cells, words: &[u32]) -> Result<BTreeMap<Cell, u32>, NativeError> {
     let plan = schedule(&[], unit, cells, |_| true, has_fma(), false, Inlines { halves: false, strides: true });
     let mut map = Map::new(cells.len(), cells.len());
@@ -135,8 +136,8 @@ fn compute(unit: &Unit, cells: &Cells, words: &[u32]) -> Result<BTreeMap<Cell, u
         context.row(map.cell(cell)).fill(word);
     }
     if let Some(address) = code.address(id) {
-        // SAFETY: the function was defined with this signature, and for contexts of this map. It accesses no other memory, and
-        // what it calls is told where in the context to work.
+        // SAFETY: the function was defined with this signature, for contexts of this map. The function accesses no
+        // other memory. The functions that it calls receive the positions in the context where they work.
         unsafe { std::mem::transmute::<*const u8, Entry>(address)(context.as_ptr(), 0) };
     }
     let mut result = |&(cell, id): &(Cell, Id)| match unit.dataflow.shape(id) {
@@ -146,11 +147,11 @@ fn compute(unit: &Unit, cells: &Cells, words: &[u32]) -> Result<BTreeMap<Cell, u
     Ok(unit.finals.iter().map(&mut result).collect())
 }
 
-/// What an instruction reads, by a cell each.
+/// Inputs of an instruction, each in its own cell.
 pub(crate) struct Inputs<'a, R> {
     pub reader: &'a mut R,
     cells: Cells,
-    /// What the cells hold; truth values are all ones or zero.
+    /// Values of the cells. Truth values are all ones or zero.
     words: Vec<u32>,
 }
 
@@ -196,7 +197,7 @@ impl<R: Reader<Concrete>> Reader<Dataflow> for Inputs<'_, R> {
     }
 }
 
-/// Effects on other words and truth values.
+/// Replaces the operands of effects.
 fn map<W: Copy, P: Copy, V: Copy, Q: Copy>(
     effects: &Effects<W, P>,
     word: &mut impl FnMut(&W) -> V,
@@ -249,7 +250,7 @@ mod tests {
 
     use super::*;
 
-    /// Words of a state, made up when asked for.
+    /// Random words, generated on demand.
     #[derive(Clone)]
     struct State(u64);
 
@@ -259,7 +260,7 @@ mod tests {
             self.0 >> 32 ^ self.0 << 16
         }
 
-        /// Edges of halves, and anything.
+        /// Returns two halves at the edges of their range, or another word.
         fn word(&mut self) -> u32 {
             let edges = [0, 0x8000, 0x7C00, 0xFC00, 0x7FFF, 1, 0x3C00, 0xFFFF];
             match self.next() % 4 {

@@ -1,6 +1,6 @@
-//! Kernels that stream: what they do for a run of items is a few loops, which read buffers and write them, once it is known that the items
-//! stay together and that guards hold for all of them. Nothing is done before that is known, so that where it is not the same items
-//! are run as any are.
+//! Streaming kernels. A run of items consists of a few loops from buffers to buffers, if the items
+//! stay convergent and all guards hold. Both conditions are checked before the first side effect.
+//! If a check fails, the items run on the general code.
 
 use super::cells::Cells;
 use super::dataflow::{Access, Action, Id, Location, Op, Shape};
@@ -12,19 +12,20 @@ use super::split::{Split, is_told_by_ends, splits};
 use super::unit::{Items, Unit};
 use halfbyte_isa::halu::domain::Width;
 
-/// Blocks that are looked at.
+/// Maximum number of blocks of a kernel.
 const MOST_BLOCKS: usize = 16;
-/// Accesses of a block that are checked.
+/// Maximum number of accesses of a block.
 const MOST_ACCESSES: usize = 12;
 
-/// The blocks of a kernel that streams, as they are for runs of items.
+/// Blocks of a streaming kernel, in the variant for runs of items.
 pub(super) struct Runs {
     pub units: Vec<Option<Unit>>,
     pub plans: Vec<Option<Schedule>>,
     pub splits: Vec<Option<Split>>,
 }
 
-/// The blocks that are reached; none where the kernel does not stream. `fma` and `inlines` say what loops compute.
+/// Returns the reachable blocks, or `None` if the kernel does not stream. `fma` and `inlines` determine the operations
+/// that loops may contain.
 pub(super) fn runs(
     kernel: &Kernel<'_>,
     blocks: &[Block],
@@ -43,7 +44,7 @@ pub(super) fn runs(
     };
     let units: Vec<Option<Unit>> = (0..).map(BlockId).zip(blocks.iter().zip(units)).map(run).collect();
     let splits = splits(blocks, &units);
-    // What is found where it is not known before is found before anything is written.
+    // Conditions that are known only at run time must be checked before the first store.
     let is_end = |block: &Block| matches!(block.next, Next::Exit | Next::To(Target::Block { .. }));
     let ends_after = |from: &Block| {
         let mut open: Vec<BlockId> = from.successors().collect();
@@ -73,12 +74,12 @@ pub(super) fn runs(
     Some(Runs { units, plans, splits })
 }
 
-/// Whether guards say of some accesses whether items make them.
+/// Returns `true` if an access has a guard.
 pub(super) fn has_guards(units: &[Option<Unit>]) -> bool {
     units.iter().flatten().any(|unit| unit.dataflow.accesses.iter().any(|access| access.guard.is_some()))
 }
 
-/// Whether a block is nothing but loops of one stage, and accesses that these make.
+/// Returns `true` if a block consists only of loops of one stage and of accesses in these loops.
 fn is_taken(unit: &Unit, plan: &Schedule, split: Option<Split>) -> bool {
     let dataflow = &unit.dataflow;
     let is_known = |condition: Id| {

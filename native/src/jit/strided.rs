@@ -1,5 +1,6 @@
-//! Accesses that loops make themselves: at a stride that is known, of any width. A loop goes from item to item through the buffer, and
-//! where it cannot, through elements that lie one after the other in the rows of the access.
+//! Accesses of any width at a known stride, which loops execute themselves. A loop steps through
+//! the elements in the buffer. If this is impossible, the loop steps through contiguous elements in
+//! the access's rows.
 
 use halfbyte_isa::halu::domain::Width;
 
@@ -8,7 +9,7 @@ use super::context::{CHUNK, Header};
 use super::dataflow::{Access, Action, Dataflow, Location, Shape};
 use halfbyte_isa::trap::Space;
 
-/// How far apart the elements of an access lie in bytes, where a loop can make it but not as words of a row.
+/// Returns the stride of an access in bytes, if a loop can execute the access but not as words of a row.
 pub(super) fn stride(dataflow: &Dataflow, access: &Access) -> Option<u32> {
     let (Action::Load { place, width, .. } | Action::Store { place, width, .. }) = &access.action else { return None };
     let is_one = match place {
@@ -26,12 +27,12 @@ pub(super) fn stride(dataflow: &Dataflow, access: &Access) -> Option<u32> {
     (is_one && is_all && is_taken).then_some(stride)
 }
 
-/// Where a loop finds what a load loads; how far apart goes to the header.
+/// Returns the address of the first element of a load, and sets the stride in the header.
 ///
 /// # Safety
 /// As for [`load_affine`](super::access::load_affine).
 pub(super) unsafe extern "C" fn load(header: *mut Header, site: *const Site, base: u64, offset: u32) -> *const u8 {
-    // SAFETY: the caller's promise. The site's rows have room for the elements of a row of items.
+    // SAFETY: the caller guarantees valid arguments. The site's rows have room for the elements of all items of a row.
     unsafe {
         let site = &*site;
         let width = site.width.bytes() as usize;
@@ -63,12 +64,13 @@ pub(super) unsafe extern "C" fn load(header: *mut Header, site: *const Site, bas
     }
 }
 
-/// Where a loop writes what a store stores: to the buffer, where all of it may be written, or to the site's rows.
+/// Returns the address to which a loop writes the elements of a store. The address is in the buffer if all items may be
+/// written there, and in the site's rows otherwise.
 ///
 /// # Safety
 /// As for [`load`].
 pub(super) unsafe extern "C" fn store(header: *mut Header, site: *const Site, base: u64, offset: u32) -> *mut u8 {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees valid arguments.
     unsafe {
         let site = &*site;
         match site.whole(&*header, base, offset) {
@@ -84,12 +86,12 @@ pub(super) unsafe extern "C" fn store(header: *mut Header, site: *const Site, ba
     }
 }
 
-/// Ends a store whose elements are in the site's rows.
+/// Completes a store whose elements are in the site's rows.
 ///
 /// # Safety
-/// As for [`load`], after [`store`] gave the site's rows.
+/// As for [`load`], after [`store`] has returned the site's rows.
 pub(super) unsafe extern "C" fn end_store(header: *mut Header, site: *const Site, base: u64, offset: u32) {
-    // SAFETY: the caller's promise. Who may not store has left the row.
+    // SAFETY: the caller guarantees valid arguments. Items that may not store have left the row.
     unsafe {
         let site = &*site;
         let width = site.width.bytes() as usize;

@@ -1,4 +1,4 @@
-//! What cells hold on the way through a block.
+//! Values of cells during the construction of a block.
 
 use std::mem::take;
 
@@ -10,24 +10,24 @@ use super::graph::{Block, Next};
 use super::split::{is_known_before, is_told_by_ends};
 use super::unit::{Items, Unit};
 
-/// Adds the instructions of a block to its dataflow, one after another.
+/// Builder that adds the instructions of a block to its dataflow, in order.
 pub(crate) trait Build<'a, I: 'a>: Sized {
-    /// Where an instruction acts; none where it always does.
+    /// Returns the guard of an instruction, or `None` if the instruction is unconditional.
     fn guard(&mut self, dataflow: &mut Dataflow, inst: &I) -> Option<Id>;
 
-    /// Adds an instruction that acts where `holds`; whether any item gets past it.
+    /// Adds an instruction that applies where `holds`. Returns `true` if any item continues after the instruction.
     fn step(&mut self, dataflow: &mut Dataflow, address: u32, inst: &I, holds: Option<Id>) -> bool;
 
-    /// Adds one for which items meet; `guarded` says whether some may not act.
+    /// Adds a collective operation. `guarded` is `true` if some items may not take part.
     fn meet(&mut self, dataflow: &mut Dataflow, inst: &I, guarded: bool);
 
-    /// The state of the cells.
+    /// Returns the state of the cells.
     fn trace(&mut self) -> &mut Trace<'a>;
 
-    /// The same, at the end of the block.
+    /// Returns the state of the cells at the end of the block.
     fn into_trace(self) -> Trace<'a>;
 
-    /// The dataflow of a block of these instructions, each with its number.
+    /// Builds the dataflow of a block from its instructions. Each instruction comes with its number.
     fn build<'i>(mut self, mut dataflow: Dataflow, block: &Block, insts: impl Iterator<Item = (u32, &'i I)>) -> Unit
     where
         I: 'i,
@@ -57,22 +57,22 @@ pub(crate) trait Build<'a, I: 'a>: Sized {
     }
 }
 
-/// The state of the cells after some of a block's instructions.
+/// State of the cells after some instructions of a block.
 pub(crate) struct Trace<'a> {
     cells: &'a mut Cells,
     items: Items<'a>,
-    /// The items that are at the block, where those are not all.
+    /// Items that are at the block, if this is not all items.
     mask: Option<Id>,
-    /// By cell.
+    /// States, indexed by cell.
     states: Vec<State>,
-    /// Those that were read or written.
+    /// Cells that were read or written.
     met: Vec<Cell>,
-    /// Guards that are to hold for all items.
+    /// Guards that must hold for all items.
     assumed: Vec<Id>,
 }
 
 impl<'a> Trace<'a> {
-    /// The state before the first instruction.
+    /// Creates the state before the first instruction.
     pub fn new(dataflow: &mut Dataflow, cells: &'a mut Cells, items: Items<'a>) -> Trace<'a> {
         let mask = match items {
             Items::Start(_) | Items::All(_) | Items::Run(_) => None,
@@ -93,9 +93,9 @@ impl<'a> Trace<'a> {
         state
     }
 
-    /// Whether instructions act as if a guard held for all items.
+    /// Returns `true` if instructions act as if a guard held for all items.
     fn assumes(&mut self, dataflow: &Dataflow, guard: Id) -> bool {
-        // It is asked at the start of the block.
+        // The guard is tested at the start of the block.
         let is_assumed =
             matches!(self.items, Items::Run(_)) && is_told_by_ends(dataflow, guard) && is_known_before(dataflow, guard);
         if is_assumed && !self.assumed.contains(&guard) {
@@ -104,7 +104,7 @@ impl<'a> Trace<'a> {
         is_assumed
     }
 
-    /// The items for which an instruction acts that does where `holds`; none where all of the row do.
+    /// Returns the items for which an instruction with the guard `holds` applies, or `None` for all items of the row.
     pub fn acting(&self, dataflow: &mut Dataflow, holds: Option<Id>) -> Option<Id> {
         match (self.mask, holds) {
             (Some(mask), Some(holds)) => Some(dataflow.both(mask, holds)),
@@ -112,7 +112,7 @@ impl<'a> Trace<'a> {
         }
     }
 
-    /// What a cell holds.
+    /// Returns the value of a cell.
     pub fn read(&mut self, dataflow: &mut Dataflow, name: Name) -> Id {
         let cell = self.cells.get(name);
         if let Some(value) = self.states.get(cell.index()).and_then(|state| state.now) {
@@ -131,7 +131,7 @@ impl<'a> Trace<'a> {
         value
     }
 
-    /// A cell becomes a value where `holds`.
+    /// Assigns a value to a cell where `holds`.
     pub fn write(&mut self, dataflow: &mut Dataflow, name: Name, value: Id, holds: Option<Id>) {
         let value = match holds {
             None => value,
@@ -144,7 +144,7 @@ impl<'a> Trace<'a> {
         self.state(cell).write(value, holds.is_none());
     }
 
-    /// A cell is given something by who runs the block: it will be in its row.
+    /// Marks a cell as written by the runner of the block. The value will be in the row of the cell.
     pub fn given(&mut self, dataflow: &mut Dataflow, name: Name, guarded: bool) {
         let cell = self.cells.get(name);
         if guarded {
@@ -154,12 +154,13 @@ impl<'a> Trace<'a> {
         self.state(cell).write(value, !guarded);
     }
 
-    /// The block, at whose end there may be a branch or exit with a guard. `dead` says that nobody gets there.
+    /// Completes the block, whose branch or exit has the guard `condition`. `dead` is `true` if no item reaches the end
+    /// of the block.
     pub fn finish(self, mut dataflow: Dataflow, condition: Option<Id>, dead: bool) -> Unit {
         let Trace { cells, mask, mut states, mut met, assumed, .. } = self;
         met.sort_unstable();
         let (mut finals, mut reads, mut kills) = (Vec::new(), Vec::new(), Vec::new());
-        // Under a mask nothing but what is always written is kept from before, and reads are not asked for.
+        // Under a mask, only a cell that is always written still needs its old value. Masked units do not use `reads`.
         for cell in met {
             let State { now, input, written } = take(&mut states[cell.index()]);
             reads.extend(input.map(|_| cell));

@@ -1,4 +1,4 @@
-//! A block as a dataflow, and what it leaves in the cells.
+//! Block as a dataflow, with its effect on the cells.
 
 use halfbyte_isa::halu::domain::{self, Address, Domain, Effects, Reader, SpecialReg, Width, Write};
 use halfbyte_isa::halu::fields::RZ;
@@ -16,44 +16,44 @@ use super::trace::{Build, Trace};
 use halfbyte_isa::halu::Word;
 use halfbyte_isa::trap::{self, Space, TrapKind};
 
-/// The words of a kernel of HALU.
+/// Instruction words of a HALU kernel.
 pub(crate) struct Words<'a> {
     pub words: &'a [Word],
-    /// Bytes of constant bank 0.
+    /// Size of constant bank 0 in bytes.
     pub constant_bytes: u32,
-    /// Bytes of local memory.
+    /// Size of local memory in bytes.
     pub local_bytes: u32,
 }
 
-/// Which items run a block.
+/// Items that run a block.
 #[derive(Clone, Copy)]
 pub(crate) enum Items<'a> {
-    /// All of a row, at the start of the kernel: cells hold zeros, but for special registers.
+    /// All items of a row, at the start of the kernel. Cells hold zeros, except for special registers.
     Start(Layout),
-    /// All of a row; what the cells hold has these shapes.
+    /// All items of a row, with these shapes of the cells.
     All(&'a [Shape]),
-    /// The same of items of which it is found out before anything is done whether the guards hold for all that their places tell:
-    /// instructions act as if they did.
+    /// All items of a row, with these shapes of the cells. Before the row executes, a test determines that all guards
+    /// hold that depend only on the positions of the items. Instructions act as if these guards held.
     Run(&'a [Shape]),
-    /// Some, by a mask. Cells that have another shape than varying are never written.
+    /// Items in a mask. Cells whose shape is not varying are never written.
     Masked(&'a [Shape]),
 }
 
-/// A block, traced.
+/// Dataflow of a block, with its effect on the cells.
 #[derive(Debug)]
 pub(crate) struct Unit {
     pub dataflow: Dataflow,
-    /// The cells that it writes, ascending, and what they become.
+    /// Cells that the block writes, in ascending order, with their final values.
     pub finals: Vec<(Cell, Id)>,
-    /// The cells whose value before the block it reads.
+    /// Cells whose values before the block are read.
     pub reads: Vec<Cell>,
-    /// Those that it writes for all items.
+    /// Cells that the block writes for all items.
     pub kills: Vec<Cell>,
-    /// The guard of the branch or exit at its end, where it has one.
+    /// Guard of the branch or exit at the end, if any.
     pub condition: Option<Id>,
-    /// Of a run of items, the guards that are to hold for all.
+    /// For a run of items, the guards that must hold for all items.
     pub assumed: Vec<Id>,
-    /// Every item that comes here faults.
+    /// `true` if every item that reaches the block faults.
     pub dead: bool,
 }
 
@@ -85,11 +85,11 @@ impl Front for Words<'_> {
     }
 }
 
-/// A block on its way.
+/// Builder of the dataflow of a block.
 struct Builder<'a> {
     kernel: &'a Words<'a>,
     trace: Trace<'a>,
-    /// What is wrong with a constant that the instruction reads.
+    /// Fault of a constant that the instruction reads.
     fault: Option<TrapKind>,
 }
 
@@ -108,9 +108,9 @@ impl<'a> Build<'a, Inst> for Builder<'a> {
         guard(inst, dataflow, self)
     }
 
-    /// Reads what items meet for, and says what they are given.
+    /// Reads the operands of a collective operation, and marks its result as written.
     fn meet(&mut self, dataflow: &mut Dataflow, inst: &Inst, guarded: bool) {
-        // What it reads is found by who runs it.
+        // The runner reads the operands itself.
         let _ = collective(inst, dataflow, self);
         if let Some(write) = collective_result(inst, [0; 2]) {
             self.trace.given(dataflow, name_of(&write), guarded);
@@ -142,7 +142,7 @@ impl<'a> Build<'a, Inst> for Builder<'a> {
                 return true;
             }
             Some(domain::Access::Atomic { address: at, width, change, operands, dst }) => {
-                // No instruction changes other memory in one step.
+                // Atomic instructions access no other memory.
                 let Where::At(place) = locate(dataflow, at) else { return true };
                 let returns = dst != RZ;
                 let action = Action::Atomic { place, width, change, operands, returns };
@@ -167,7 +167,7 @@ impl<'a> Build<'a, Inst> for Builder<'a> {
                             return true;
                         }
                     },
-                    // No instruction stores there.
+                    // No instruction stores to constant memory.
                     Where::Constant { .. } => return true,
                     Where::At(place) => Action::Store { place, width, data },
                 };
@@ -192,7 +192,7 @@ impl<'a> Build<'a, Inst> for Builder<'a> {
 }
 
 impl Builder<'_> {
-    /// The words of a load.
+    /// Returns the words of a load.
     fn load(
         &mut self,
         dataflow: &mut Dataflow,
@@ -224,7 +224,7 @@ impl Builder<'_> {
     }
 }
 
-/// What an effect writes.
+/// Returns the name of the cell that an effect writes.
 pub(super) fn name_of<W: Copy, P: Copy>(write: &Write<W, P>) -> Name {
     match *write {
         Write::Gpr(n, _) => Name::Gpr(n),
@@ -233,11 +233,11 @@ pub(super) fn name_of<W: Copy, P: Copy>(write: &Write<W, P>) -> Name {
     }
 }
 
-/// Where an access goes.
+/// Memory of an access.
 enum Where {
     /// Local memory.
     Local(u32),
-    /// A constant bank, at an address that is known.
+    /// Constant bank, at a known address.
     Constant {
         bank: u8,
         address: u32,
@@ -269,7 +269,7 @@ fn locate(dataflow: &mut Dataflow, at: Address<Id>) -> Where {
     }
 }
 
-/// Why an access at a known address cannot be made, in a space of so many bytes.
+/// Returns the fault of an access at a known address, in a space of `held` bytes, or `None` if the access is valid.
 fn outside(access: trap::Access, space: Space, address: u32, width: Width, held: u32) -> Option<TrapKind> {
     let (bytes, address) = (width.bytes(), u64::from(address));
     if !address.is_multiple_of(bytes.into()) {

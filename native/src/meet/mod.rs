@@ -1,7 +1,8 @@
-//! A row of items that meet, for native code: who goes on when, and what whole subgroups give each other.
+//! Collective operations of the items of a group, for native code.
 //!
-//! Native code runs many items side by side, each up to where it waits or ends; that is at a turn of its own. [`Rendezvous`] takes
-//! them in and has the machine of the group bring them together turn by turn, as if they had run one after another.
+//! Native code runs many items together, each up to a collective operation or to its end. Each stop
+//! belongs to a round. [`Rendezvous`] passes the stopped items to the state machine of the group
+//! round by round, as if the items had run one after another.
 
 pub(crate) mod rows;
 
@@ -9,45 +10,45 @@ use std::collections::BTreeMap;
 
 use halfbyte_abi::cooperative::{Group, InvalidSync, SyncOp};
 
-/// An item that has ended, or waits at an instruction.
+/// An item that has ended, or that waits at an instruction.
 struct Stopped {
     item: u32,
     waits: Option<(u32, SyncOp<u32, bool>)>,
 }
 
-/// The items of a group that have stopped.
+/// The stopped items of a group.
 #[derive(Default)]
 pub(crate) struct Rendezvous {
-    /// The machine, once one has stopped.
+    /// State machine of the group, once an item has stopped.
     group: Option<Group>,
     items: u32,
-    /// Those that the machine does not know of yet, by their turn.
+    /// Stopped items that the state machine does not know yet, by their rounds.
     stopped: BTreeMap<u32, Vec<Stopped>>,
 }
 
 impl Rendezvous {
-    /// A group of so many items, all of which run.
+    /// Begins a group of `items` running items.
     pub fn begin(&mut self, items: u32) {
         self.items = items;
         self.group = None;
         self.stopped.clear();
     }
 
-    /// Whether all run, and nothing has arrived anywhere.
+    /// Returns `true` if all items run and no item has arrived at a collective operation.
     pub fn is_at_rest(&self) -> bool {
         self.stopped.is_empty() && self.group.as_ref().is_none_or(Group::is_at_rest)
     }
 
-    /// An item waits at an instruction, or has ended, at its turn.
+    /// Records that an item waits at an instruction, or has ended, in round `turn`.
     pub fn stop(&mut self, item: u32, turn: u32, waits: Option<(u32, SyncOp<u32, bool>)>) {
         self.stopped.entry(turn).or_default().push(Stopped { item, waits });
     }
 
-    /// Lets go on those who come together first, which must be in a turn before one: adds them with what they are given, and says which
-    /// turn that was. None where nobody does.
+    /// Releases the items of the first collective operation that completes in a round before `before`. Appends these
+    /// items and their results to `go_on`, and returns the round. Returns `None` if no operation completes.
     ///
     /// # Errors
-    /// The turn, and an item that cannot meet others as it asks.
+    /// The round, and the invalid operation of an item.
     pub fn next(&mut self, before: u32, go_on: &mut Vec<(u32, [u64; 2])>) -> Result<Option<u32>, (u32, InvalidSync)> {
         let group = self.group.get_or_insert_with(|| Group::new(self.items));
         while let Some(first) = self.stopped.first_entry().filter(|first| *first.key() < before) {
@@ -66,7 +67,7 @@ impl Rendezvous {
         Ok(None)
     }
 
-    /// The lowest item that waits, where none can go on.
+    /// Returns the lowest waiting item, if no item can continue.
     pub fn stuck(&self) -> Option<InvalidSync> {
         self.group.as_ref().and_then(Group::lowest_waiting_item)
     }

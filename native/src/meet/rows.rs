@@ -1,13 +1,14 @@
-//! Meetings of whole subgroups at one instruction, on rows of words: what the machine of the group would give each item.
+//! Collective operations of whole subgroups on rows of words. The results are those of the group's
+//! state machine.
 
 use halfbyte_abi::cooperative::{BarrierOp, Reduce, SUBGROUP, SubgroupOp, elected, matched};
 
-/// A word of each item; truth values are all ones or zero.
+/// One word for each item. A truth value is all ones or zero.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Words<'a> {
-    /// The same for all.
+    /// Uniform word.
     Same(u32),
-    /// One each.
+    /// A separate word for each item.
     Each(&'a [u32]),
 }
 
@@ -20,18 +21,18 @@ impl Words<'_> {
     }
 }
 
-/// What items are given: a number or an answer, and an answer beside it.
+/// Results of the items: a first value (a number or an answer), and an answer as the second value.
 #[derive(Default)]
 pub(crate) struct Given {
     pub numbers: Vec<u32>,
     pub answers: Vec<u32>,
-    /// What a collective instruction gives, word by word.
+    /// Words that a warp-level instruction returns, by result register.
     pub words: Vec<Vec<u32>>,
 }
 
 const LANES: usize = SUBGROUP as usize;
 
-/// What all items of a group of so many are given that has come to a barrier together.
+/// Returns the result of a barrier that all `items` items of a group have reached.
 pub(crate) fn barrier(of: BarrierOp<Words<'_>>, items: u32) -> u32 {
     let (BarrierOp::Count(says) | BarrierOp::All(says) | BarrierOp::Any(says)) = of else { return 0 };
     let yes = (0..items as usize).filter(|&item| says.at(item) != 0).count() as u32;
@@ -43,8 +44,9 @@ pub(crate) fn barrier(of: BarrierOp<Words<'_>>, items: u32) -> u32 {
     of.answer(yes, items - yes)
 }
 
-/// What lanes of subgroups give each other all of whose lanes are there, of a group of so many items: those of which `here` holds, which
-/// name all lanes that there are in their mask. Gives up where one cannot take part as it asks.
+/// Computes the results of a subgroup operation in a group of `items` items. A subgroup takes part with all its lanes
+/// if `here` holds for its first item. Returns `None` if an operand of a lane is invalid, for example if `mask` does
+/// not name all lanes of a subgroup.
 pub(crate) fn exchange(
     of: &SubgroupOp<Words<'_>, Words<'_>>,
     mask: u32,
@@ -57,7 +59,7 @@ pub(crate) fn exchange(
     let Given { numbers, answers, .. } = given;
     numbers.resize(items, 0);
     answers.resize(items, 0);
-    // Of most shuffles all lanes have the same operands, in all subgroups.
+    // Most shuffles have uniform operands, which gives all subgroups the same source lanes.
     let sources = match *of {
         SubgroupOp::Shuffle { mode, by: Words::Same(by), segment: Words::Same(segment), .. } => {
             Some(std::array::from_fn::<_, LANES, _>(|lane| mode.source(lane as u32, by, segment)))
@@ -72,7 +74,7 @@ pub(crate) fn exchange(
             return None;
         }
         let (numbers, answers) = (numbers.get_mut(first..last)?, answers.get_mut(first..last)?);
-        // The usual one, in a whole subgroup.
+        // Fast path: the common shuffle in a full subgroup.
         if let (SubgroupOp::Shuffle { value: Words::Each(value), .. }, Some(sources), false) =
             (of, &sources, wants_answers)
             && let (Some(value), Ok(numbers)) = (
@@ -110,7 +112,7 @@ pub(crate) fn exchange(
                 }
             }
             SubgroupOp::Reduce(reduce, value) => fill([reduced(reduce, first..last, value)?.into(), 0]),
-            // Whoever runs them executes it.
+            // The runner executes warp-level instructions.
             SubgroupOp::Collective => return None,
             SubgroupOp::Elect => {
                 if mask != every {
@@ -150,7 +152,7 @@ fn reduced(reduce: Reduce, items: std::ops::Range<usize>, value: Words<'_>) -> O
     }
 }
 
-/// The lanes of which something holds.
+/// Returns the mask of the lanes for which a condition holds.
 fn lanes(count: usize, holds: impl Fn(usize) -> bool) -> u32 {
     (0..count).fold(0, |lanes, lane| lanes | u32::from(holds(lane)) << lane)
 }
@@ -167,7 +169,7 @@ mod tests {
         (*state >> 33) as u32
     }
 
-    /// What the machine of the group gives each of so many items.
+    /// Returns the results that the group's state machine gives each of `items` items.
     fn by_machine(items: u32, meeting: impl Fn(u32) -> SyncOp<u32, bool>) -> Option<Vec<[u64; 2]>> {
         let mut group = Group::new(items);
         (0..items).for_each(|item| group.wait(item, 7, meeting(item)));

@@ -7,13 +7,13 @@ use super::insts::{Insts, Variables};
 use super::plan::Plan;
 use crate::aot::{Bank, Count, Described, Emit, NotMade, Refusal, Source};
 
-/// Adds an object's kernel to a native object.
+/// Adds the function of a PTX kernel to a native object.
 ///
 /// # Errors
-/// The kernel does what no function of an object does.
+/// The kernel does something that no function of an object supports.
 pub fn native(code: &module::Kernel, kernel: Described<'_>, into: &mut Emit<'_, '_>) -> Result<(), NotMade> {
     let (entry, plan) = (&code.entry, &Plan::new(code));
-    // In which space an address is depends on where memory lies.
+    // The result of `isspacep` depends on the addresses of memory.
     let asks = entry.body.insts.iter().any(|inst| inst.row().mnemonic == "isspacep");
     if asks {
         return Err(Refusal::Op("isspacep".to_owned()).into());
@@ -50,8 +50,8 @@ pub fn native(code: &module::Kernel, kernel: Described<'_>, into: &mut Emit<'_, 
     )
 }
 
-/// What a register holds that is the same for all items of a launch: [`of_launch`](halfbyte_isa::ptx::special::of_launch), of blocks without
-/// shared memory.
+/// Returns the launch value that a uniform special register holds, as
+/// [`of_launch`](halfbyte_isa::ptx::special::of_launch) computes it for blocks without shared memory.
 fn count(special: &Special) -> Count {
     match special.group {
         SpecialGroup::BlockSize => Count::Block(Some(special.axis)),

@@ -1,4 +1,4 @@
-//! Blocks of PTX as dataflows.
+//! Basic blocks of PTX as dataflows.
 
 use halfbyte_isa::halu::domain::{Domain, IndexKind, SpecialReg, Width};
 use halfbyte_isa::ptx::meaning::{
@@ -29,18 +29,18 @@ use halfbyte_isa::trap::{Space, TrapKind};
 pub(super) struct Insts<'a> {
     pub plan: &'a Plan,
     pub entry: &'a Entry,
-    /// Where the file's variables lie, by number.
+    /// Addresses of the module's variables, by number.
     pub variables: Variables<'a>,
-    /// Where each parameter lies in the memory of parameters.
+    /// Offset of each parameter in parameter memory.
     pub places: &'a [u64],
 }
 
-/// How instructions come to the addresses of variables.
+/// Source of the addresses of variables.
 #[derive(Clone, Copy)]
 pub(super) enum Variables<'a> {
-    /// They are known.
+    /// Addresses that are known at compile time.
     At(&'a PlacedVariables),
-    /// They are in constant bank 0, one after another from an address on, as `cvta` gives them.
+    /// Addresses in constant bank 0, one after another from an offset on, as `cvta` returns them.
     #[cfg_attr(not(feature = "aot"), expect(dead_code, reason = "launches know them"))]
     InBank(u32),
 }
@@ -67,7 +67,7 @@ impl Front for Insts<'_> {
     }
 }
 
-/// The first cell of a register.
+/// Returns the name of a register's first cell.
 pub(super) fn name_of(reg: Reg, types: &[Type]) -> Name {
     match types.get(reg.0 as usize) {
         Some(Type::Pred) => Name::Truth(reg.0),
@@ -75,12 +75,12 @@ pub(super) fn name_of(reg: Reg, types: &[Type]) -> Name {
     }
 }
 
-/// How many bits a register has.
+/// Returns the number of bits of a register.
 pub(super) fn bits_of(reg: Reg, types: &[Type]) -> u32 {
     types.get(reg.0 as usize).map_or(0, |ty| ty.bits())
 }
 
-/// A block on its way.
+/// Builder of a block's dataflow.
 struct Builder<'a> {
     insts: &'a Insts<'a>,
     trace: Trace<'a>,
@@ -91,7 +91,7 @@ impl Builder<'_> {
         &self.insts.plan.types
     }
 
-    /// A register becomes the low bits of a value, as many as it has.
+    /// Writes a value to a register, truncated to the width of the register.
     fn write(&mut self, dataflow: &mut Dataflow, reg: Reg, [low, high]: [Id; 2], holds: Option<Id>) {
         let low = match bits_of(reg, self.types()) {
             1 => {
@@ -119,9 +119,9 @@ impl<'a> Build<'a, Inst> for Builder<'a> {
         guard(inst, dataflow, self)
     }
 
-    /// Reads what items meet for, and says what they are given.
+    /// Reads the operands of a collective operation, and marks its results as inputs that the runner writes.
     fn meet(&mut self, dataflow: &mut Dataflow, inst: &Inst, guarded: bool) {
-        // What it reads is found by who runs it.
+        // The runner evaluates the operands, so that only the reads matter here.
         let _ = collective(inst, dataflow, self);
         if inst.is_warp_level() {
             for reg in read_by(inst) {
@@ -173,7 +173,7 @@ impl<'a> Build<'a, Inst> for Builder<'a> {
             }
             Some(meanings::Access::Store { place, element, data }) => {
                 let Some(width) = width_of(element, data.len()) else { return true };
-                // Nobody stores to a parameter.
+                // A kernel never stores to a parameter.
                 let Where::At(place) = self.locate(dataflow, place) else { return true };
                 let words = words_of_elements(dataflow, element, &data);
                 let data = words.into_iter().take(width.registers().into()).collect();
@@ -192,7 +192,7 @@ impl<'a> Build<'a, Inst> for Builder<'a> {
                 let count = if returns { width.registers() } else { 0 };
                 let words = dataflow.access(of(action), count);
                 if returns {
-                    // What was there is not extended by its sign.
+                    // The old value is not sign-extended.
                     let element = if element.bits() == 64 { Type::B64 } else { Type::B32 };
                     self.keep(dataflow, (element, into), &words, holds);
                 }
@@ -207,7 +207,7 @@ impl<'a> Build<'a, Inst> for Builder<'a> {
                 let data = words.into_iter().take(width.registers().into()).collect();
                 dataflow.access(of(Action::Store { place: to, width, data }), 0);
             }
-            // There is no native code for the others.
+            // Native code does not support the other accesses.
             _ => {}
         }
         true
@@ -223,7 +223,8 @@ impl<'a> Build<'a, Inst> for Builder<'a> {
 }
 
 impl Builder<'_> {
-    /// Whether an instruction computes the number of the item, or is for that alone: then it has been added.
+    /// Adds an instruction that computes the number of the item. Returns `true` for such an instruction, and for an
+    /// instruction whose result only such instructions read.
     fn number(&mut self, dataflow: &mut Dataflow, address: u32, inst: &Inst) -> bool {
         let numbers = &self.insts.plan.numbers;
         if let (Some(axis), Some(Operand::Register(reg))) = (numbers.axis(address), inst.operands.first()) {
@@ -235,7 +236,7 @@ impl Builder<'_> {
         numbers.is_unread(address)
     }
 
-    /// Registers take elements of the words of a load.
+    /// Writes the elements of loaded words to registers.
     fn keep(&mut self, dataflow: &mut Dataflow, (element, into): (Type, Vector), words: &[Id], holds: Option<Id>) {
         let all = elements(dataflow, element, into.len(), words);
         for (reg, value) in into.iter().zip(all) {
@@ -245,7 +246,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Where a place is.
+    /// Converts a location of the semantics to a location of the dataflow.
     fn locate(&self, dataflow: &mut Dataflow, place: meanings::Location<Id>) -> Where {
         use meanings::Location as Of;
         let mut wide = |[low, high]: [Id; 2], imm: i32, reach: Reach| {
@@ -278,14 +279,14 @@ impl Builder<'_> {
     }
 }
 
-/// Where an access goes.
+/// Target of an access.
 enum Where {
-    /// To a parameter, at an address of their memory where it is known to be within it.
+    /// Offset in parameter memory that is known to lie within a parameter.
     Parameter(u32),
     At(Location),
 }
 
-/// The words of a load of a parameter.
+/// Returns the words of a load from a parameter.
 fn parameter(dataflow: &mut Dataflow, offset: u32, width: Width, signed: bool) -> Vec<Id> {
     let part = if width.registers() > 1 { Width::B32 } else { width };
     let word = |k: u8| Op::Bank { offset: offset + 4 * u32::from(k), width: part, signed };
@@ -293,12 +294,12 @@ fn parameter(dataflow: &mut Dataflow, offset: u32, width: Width, signed: bool) -
 }
 
 impl Insts<'_> {
-    /// The address of a variable of the frame.
+    /// Returns the address of a variable of the frame.
     fn frame(&self, number: u32) -> u32 {
         LOCAL_START as u32 + self.plan.places.get(number as usize).copied().unwrap_or(0)
     }
 
-    /// The address of a variable, as `cvta` gives it; zero where it is not known.
+    /// Returns the address of a variable, as `cvta` gives it, or zero if the address is unknown.
     pub fn address(&self, var: Var) -> u64 {
         match self.variables {
             Variables::At(all) => all.get(&var.number).map_or(0, |bound| bound.address),
@@ -361,7 +362,7 @@ impl Reader<Dataflow> for Builder<'_> {
         let slots = constants.filter_map(|bound| buffer_slot(bound.address)).map(slot_of);
         let none = dataflow.truth(false);
         slots.fold(none, |is_one, (start, mask)| {
-            // The lower word is but a part of the offset in a slot.
+            // The lower word holds only a part of the offset in a slot.
             let [start, mask] = [start, mask].map(|number| dataflow.word((number >> 32) as u32));
             let found = dataflow.and(high, mask);
             let is_this = dataflow.equal(found, start);

@@ -1,4 +1,4 @@
-//! Instructions at which items meet.
+//! Collective operations of PTX.
 
 use halfbyte_isa::halu::concrete::Concrete;
 use halfbyte_isa::halu::domain::Domain;
@@ -12,7 +12,7 @@ use super::insts::{Insts, bits_of, name_of};
 use crate::jit::{At, Cell, Cells, Collective, Dataflow, FaultKind, Id, Lanes, Memory, Name, Op, Place, Shape, Takes};
 use halfbyte_isa::trap::Space;
 
-/// What items meet for at the instruction at an address; none where they do not.
+/// Returns the collective operation of the instruction at an address, if any.
 pub(super) fn place_of(address: u32, insts: &Insts<'_>, cells: &mut Cells) -> Option<Place> {
     let inst = insts.entry.body.insts.get(address as usize)?;
     let types = insts.plan.types.as_slice();
@@ -35,7 +35,7 @@ pub(super) fn place_of(address: u32, insts: &Insts<'_>, cells: &mut Cells) -> Op
     Some(Place::new(&dataflow, guard, &meeting, number.into_iter().chain(answer)))
 }
 
-/// Reads what is in cells, by their names.
+/// Reads cells by their names.
 struct Names<'a> {
     cells: &'a mut Cells,
     types: &'a [Type],
@@ -69,16 +69,16 @@ impl Reader<Dataflow> for Names<'_> {
     }
 }
 
-/// An instruction that a warp executes as a whole, and the cells that its registers are.
+/// Instruction that a warp executes as a whole, with the cells of its registers.
 #[derive(Debug)]
 struct OnCells {
     /// Address of the instruction in the program.
     address: u32,
     inst: meaning::WarpInst,
-    /// The registers that it reads, each with the place of its first cell among those that are.
+    /// Registers that the instruction reads, each with the index of its first cell in `cells`.
     regs: Vec<(Reg, usize)>,
     cells: Vec<Cell>,
-    /// The addresses of the variables that it names.
+    /// Variables that the instruction names, with their addresses.
     variables: Vec<(Var, u64)>,
 }
 
@@ -108,7 +108,7 @@ impl OnCells {
     }
 }
 
-/// The registers that an instruction reads which a warp executes as a whole.
+/// Returns the registers that a warp-level instruction reads.
 pub(super) fn read_by(inst: &Inst) -> impl Iterator<Item = Reg> {
     let read = inst.operands_with_rows().filter(|(o, _)| o.role != OperandRole::Def);
     read.flat_map(|(_, operand)| operand.registers())
@@ -127,7 +127,7 @@ impl Collective for OnCells {
     }
 }
 
-/// A warp by the words that its lanes hold.
+/// A warp whose lanes hold the given words.
 struct Held<'a> {
     of: &'a OnCells,
     held: &'a [Lanes],
@@ -163,7 +163,7 @@ impl Warp for Held<'_> {
     }
 }
 
-/// The address of a place that such an instruction may name.
+/// Returns the address of a location that a warp-level instruction may access.
 fn at(place: Location<u32>) -> At {
     let plus = |[low, high]: [u32; 2], offset: i32| {
         (u64::from(high) << 32 | u64::from(low)).wrapping_add_signed(offset.into())
@@ -179,7 +179,7 @@ fn at(place: Location<u32>) -> At {
     }
 }
 
-/// What a lane of it reads.
+/// Reader of the values of one lane.
 struct OfLane<'a> {
     of: &'a OnCells,
     held: &'a [Lanes],

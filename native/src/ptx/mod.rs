@@ -1,7 +1,8 @@
-//! Native code for PTX: its instructions as the engine of HALU takes them.
+//! Native code for PTX, which passes PTX instructions to the engine of HALU.
 //!
-//! Registers become cells of a word each, two where they have 64 bits. Parameters and what the launch says in special registers are
-//! constant bank 0. What there is no native code for is found out before the first launch; the interpreter runs such kernels.
+//! Each register becomes a cell of one word, or two cells if it has 64 bits. Constant bank 0
+//! contains the parameters and the special registers that depend only on the launch. Unsupported
+//! kernels are detected before the first launch, and fall back to the interpreter.
 
 #[cfg(feature = "aot")]
 mod ahead;
@@ -31,14 +32,14 @@ use crate::launch::LaunchOptions;
 use insts::{Insts, Variables};
 use plan::Plan;
 
-/// A kernel's native code, once it has been asked for.
+/// Native code of a kernel, made on demand.
 #[derive(Clone, Debug, Default)]
 pub struct Jit {
     plan: Arc<OnceLock<Plan>>,
     code: engine::Jit,
 }
 
-/// What a launch gives a kernel besides its buffers.
+/// Inputs of a launch other than its buffers.
 #[derive(Clone, Copy, Debug)]
 pub struct Given<'a> {
     /// The bytes of each parameter.
@@ -96,18 +97,18 @@ impl Jit {
         self.plan.get_or_init(|| Plan::new(code))
     }
 
-    /// Whether there is no native code for what the kernel does.
+    /// Returns `true` if native code does not support the kernel.
     pub fn is_interpreted(&self, code: &module::Kernel) -> bool {
         !self.plan(code).is_native
     }
 
-    /// What it took to make the code that is there.
+    /// Returns the cost of the translation, or `None` if there is no code yet.
     pub fn translation(&self) -> Option<Translation> {
         self.code.translation()
     }
 }
 
-/// Constant bank 0: parameters where they lie in their memory, and behind them what the launch says.
+/// Returns constant bank 0: the parameters at their offsets in parameter memory, followed by the values of the launch.
 fn constants(plan: &Plan, given: Given<'_>, order: &LaunchOptions<'_>, shared: SharedMemory) -> Vec<u8> {
     let mut bytes = vec![0; plan.launch_start as usize];
     for (param, &place) in given.params.iter().zip(given.offsets) {

@@ -1,6 +1,7 @@
 //! The number of an item along an axis, as compilers compute it: `ctaid.x * ntid.x + tid.x`.
 //!
-//! Along a whole launch it grows by one from item to item, while what it is computed of starts anew in every block.
+//! The number increases by one from item to item across the whole launch. Its operands restart in
+//! every block.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +12,7 @@ use halfbyte_isa::ptx::types::{Special, SpecialGroup, Token, Type};
 use halfbyte_isa::ptx::{Inst, Opcode, Operand, Reg};
 use rustc_hash::FxHashMap;
 
-/// What instructions compute it, and which are for nothing else.
+/// Instructions that compute the number of an item, and instructions whose results only these read.
 #[derive(Debug, Default)]
 pub(super) struct Numbers {
     axes: BTreeMap<u32, Axis>,
@@ -21,7 +22,7 @@ pub(super) struct Numbers {
 impl Numbers {
     pub fn new(entry: &Entry) -> Numbers {
         let insts = &entry.body.insts;
-        // All items run these before any other.
+        // Every item executes these instructions before all others.
         let label = entry.body.labels.iter().map(|label| label.at).min().unwrap_or(u32::MAX) as usize;
         let branch = insts.iter().position(|inst| matches!(inst.row().mnemonic, "bra" | "brx" | "call"));
         let straight = branch.unwrap_or(insts.len()).min(label);
@@ -54,7 +55,7 @@ impl Numbers {
         numbers
     }
 
-    /// The axis along which an instruction's result is the number of the item.
+    /// Returns the axis along which an instruction computes the number of the item.
     pub fn axis(&self, at: u32) -> Option<Axis> {
         self.axes.get(&at).copied()
     }
@@ -63,18 +64,18 @@ impl Numbers {
         self.axes.values().copied()
     }
 
-    /// Whether an instruction writes what only those read.
+    /// Returns `true` if only instructions that compute the number of the item read the result of an instruction.
     pub fn is_unread(&self, at: u32) -> bool {
         self.unread.contains(&at)
     }
 
-    /// Whether it does what its meaning says.
+    /// Returns `true` if an instruction is executed according to its semantics.
     pub fn is_plain(&self, at: u32) -> bool {
         !self.axes.contains_key(&at) && !self.is_unread(at)
     }
 }
 
-/// A special register, and the register that it is moved to.
+/// Returns the special register that a `mov` reads, and the register that it writes.
 fn moved(inst: &Inst) -> Option<(Reg, Special)> {
     match inst.operands.as_slice() {
         [Operand::Register(to), Operand::Special(special)]
@@ -86,7 +87,7 @@ fn moved(inst: &Inst) -> Option<(Reg, Special)> {
     }
 }
 
-/// Along which axis an instruction computes the number of the item, and the registers that it reads.
+/// Returns the axis along which an instruction computes the number of the item, and the registers that it reads.
 fn number(inst: &Inst, held: &BTreeMap<Reg, (u32, Special)>) -> Option<(Axis, Vec<Reg>)> {
     let is_word = matches!(inst.ty(0), Type::U32 | Type::S32);
     if inst.opcode != Opcode::MAD || !inst.has(Token::Lo) || !is_word {

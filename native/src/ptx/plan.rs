@@ -1,4 +1,5 @@
-//! What is known of a kernel before it is launched: whether there is native code for all it does, and what that needs.
+//! Facts about a kernel that are known before a launch: support by native code, and the inputs that
+//! native code needs.
 
 use halfbyte_isa::halu::concrete::Concrete;
 use halfbyte_isa::halu::domain::{IndexKind, SpecialReg, Width};
@@ -15,34 +16,35 @@ use halfbyte_isa::ptx::meaning::yields;
 use halfbyte_isa::ptx::program::Program;
 use halfbyte_isa::ptx::special;
 
-/// Bytes of local memory that each item of a row may have.
+/// Maximum number of bytes of local memory of each item of a row.
 const MAX_FRAME: u32 = 1 << 14;
 
-/// What native code of a kernel needs.
+/// Requirements of a kernel's native code.
 #[derive(Debug)]
 pub(super) struct Plan {
-    /// Whether there is any.
+    /// `true` if native code supports the kernel.
     pub is_native: bool,
-    /// The SM that the text is for.
+    /// SM version of the PTX text.
     pub sm: u16,
-    /// Whether its items meet, have memory together, or read what others may write meanwhile.
+    /// `true` if the items of a group synchronise, share memory, or read memory that other items may write meanwhile.
     pub is_of_groups: bool,
-    /// Where each instruction leads, and whether others run behind it; and the end of the kernel.
+    /// Control flow of each instruction, with `true` if an item yields after the instruction. The last entry is the end
+    /// of the kernel.
     pub leads: Vec<(Leads, bool)>,
     /// The type of each register.
     pub types: Vec<Type>,
-    /// Where each variable lies in the frame.
+    /// Offset of each variable in the frame.
     pub places: Vec<u32>,
     pub frame_bytes: u32,
     /// Bytes of shared memory that the kernel declares.
     pub shared_bytes: u64,
     /// `true` if the kernel addresses the reserved shared memory.
     pub has_reserved_memory: bool,
-    /// What computes the number of an item.
+    /// Instructions that compute the number of an item.
     pub numbers: Numbers,
-    /// The registers by place that are read.
+    /// Special registers that depend on the position of an item, as far as the kernel reads them.
     pub specials: Vec<SpecialReg>,
-    /// Those that hold the same in all items of a launch: a word each from an address of constant bank 0 on.
+    /// Special registers that are uniform across a launch. Each is one word of constant bank 0, from `launch_start` on.
     pub launch: Vec<Special>,
     pub launch_start: u32,
 }
@@ -58,7 +60,7 @@ impl Plan {
                 are_taken &= !reads_clock(inst);
                 return (Leads::On, yields(inst));
             }
-            // What sort of effect it has does not depend on what it reads.
+            // The kind of an effect does not depend on the operands.
             let effects = meaning(inst, &mut Concrete, &mut Nothing);
             are_taken &= is_taken(inst, &effects, code);
             (leads(entry, inst, &effects), yields(inst))
@@ -102,7 +104,8 @@ impl Plan {
     }
 }
 
-/// The register that says where an item is by which another one can be told; none of one that does not say that.
+/// Returns the index register from which a special register can be computed. Returns `None` if the special register
+/// does not depend on the position of the item.
 pub(super) fn by_place(Special { group, axis }: Special) -> Option<SpecialReg> {
     match group {
         SpecialGroup::Thread => Some(SpecialReg { of: IndexKind::Thread, axis: Some(axis) }),
@@ -115,13 +118,13 @@ fn read_by(operand: &Operand) -> Option<Special> {
     if let Operand::Special(special) = *operand { Some(special) } else { None }
 }
 
-/// Whether a register counts the instructions that an item executes.
+/// Returns `true` if a register is a clock or a timer, which counts the instructions that an item executes.
 fn is_clock(special: Special) -> bool {
     use SpecialGroup::*;
     matches!(special.group, Clock | ClockHigh | Clock64 | Time | TimeLow | TimeHigh)
 }
 
-/// How much is accessed; none where native code does not do that at once.
+/// Returns the width of an access, or `None` if native code needs several accesses.
 pub(super) fn width_of(element: Type, count: usize) -> Option<Width> {
     Some(match element.bits() as usize / 8 * count {
         1 => Width::B8,
@@ -133,7 +136,7 @@ pub(super) fn width_of(element: Type, count: usize) -> Option<Width> {
     })
 }
 
-/// Whether an instruction is of a class that accesses no memory and leads on.
+/// Returns `true` if an instruction neither accesses memory nor branches, judged by its class.
 pub(super) fn computes(inst: &Inst) -> bool {
     matches!(inst.row().class, InstClass::Compute | InstClass::Move)
 }
@@ -142,7 +145,7 @@ fn reads_clock(inst: &Inst) -> bool {
     inst.operands.iter().filter_map(read_by).any(is_clock)
 }
 
-/// Whether there is native code for an instruction.
+/// Returns `true` if native code supports an instruction.
 fn is_taken(inst: &Inst, effects: &Effects<u32, bool>, types: &[Type]) -> bool {
     if reads_clock(inst) {
         return false;
@@ -151,10 +154,10 @@ fn is_taken(inst: &Inst, effects: &Effects<u32, bool>, types: &[Type]) -> bool {
         None => true,
         Some(Access::Load { element, into, .. }) => width_of(*element, into.len()).is_some(),
         Some(Access::Store { element, data, .. }) => width_of(*element, data.len()).is_some(),
-        // What is of 128 bits is two elements that are one.
+        // A 128-bit value is passed as two elements.
         Some(Access::Atomic { operands, .. }) => operands.len() == 1 || inst.ty(0) == Type::B128,
         Some(Access::CommitCopies | Access::AwaitCopies { .. }) => true,
-        // Nothing says that fewer are taken than there are.
+        // A copy with more operands may read fewer bytes than it writes.
         Some(Access::Copy { .. }) => inst.operands.len() <= 3,
         Some(Access::Allocate { .. } | Access::SaveStack { .. } | Access::RestoreStack { .. }) => false,
     };
@@ -169,7 +172,7 @@ fn is_taken(inst: &Inst, effects: &Effects<u32, bool>, types: &[Type]) -> bool {
     is_access && is_next
 }
 
-/// Where an instruction leads.
+/// Returns the control flow of an instruction.
 fn leads(entry: &Entry, inst: &Inst, effects: &Effects<u32, bool>) -> Leads {
     let always = inst.guard.is_none();
     match effects.next {
@@ -180,14 +183,14 @@ fn leads(entry: &Entry, inst: &Inst, effects: &Effects<u32, bool>) -> Leads {
         }
         Next::Return | Next::Exit => Leads::Exit { always },
         Next::Collective => Leads::Meet,
-        // A trap is a fault of who comes there. There is no native code for the others.
+        // A trap is a fault of the items that reach it. Native code does not support the other effects.
         Next::Fall | Next::Trap | Next::Indexed { .. } | Next::Call(_) => Leads::On,
     }
 }
 
-/// Whether an item may wait for others by asking again and again: it reads in a loop what they write.
+/// Returns `true` if an item may wait for other items in a loop: a strong access reads memory that other items write.
 fn may_wait(insts: &[Inst], leads: &[(Leads, bool)]) -> bool {
-    // A cycle through an instruction has a branch, at the instruction or after it, to a target at it or before it.
+    // A cycle through an instruction contains a branch at or after the instruction, to a target at or before it.
     let back = |(at, (leads, _)): (i64, &(Leads, bool))| match *leads {
         Leads::Branch { target, .. } if target <= at => Some(target..=at),
         _ => None,
@@ -197,7 +200,7 @@ fn may_wait(insts: &[Inst], leads: &[(Leads, bool)]) -> bool {
     (0i64..).zip(insts).any(|(at, inst)| asks(inst) && loops.iter().any(|around| around.contains(&at)))
 }
 
-/// Reads nothing but zeros.
+/// Reader that returns only zeros.
 struct Nothing;
 
 impl Reader<Concrete> for Nothing {

@@ -1,4 +1,4 @@
-//! One instruction alone, computed by native code, against its meaning.
+//! Comparison of single instructions in native code with their semantics.
 #![allow(clippy::unwrap_used)]
 
 use halfbyte_isa::halu::concrete::Concrete;
@@ -12,7 +12,8 @@ use super::plan::computes;
 use crate::jit::step::Inputs;
 use crate::jit::{Dataflow, Id};
 
-/// What an instruction does, given what it reads, computed by code as it is made for kernels. None where its guard does not hold.
+/// Computes the effects of an instruction on the values of a reader, with code as it is made for kernels. Returns
+/// `None` if the guard is false.
 fn native_effects(inst: &Inst, reader: &mut Random) -> Option<Effects<u32, bool>> {
     let mut inputs = Inputs::new(reader);
     let mut dataflow = Dataflow::default();
@@ -26,7 +27,7 @@ fn native_effects(inst: &Inst, reader: &mut Random) -> Option<Effects<u32, bool>
     holds.then(|| map(&effects, &mut |cell| results.word(cell), &mut |cell| results.truth(cell)))
 }
 
-/// Effects on other words and truth values.
+/// Replaces the words and truth values of effects.
 fn map<W: Copy, P: Copy, V: Copy, Q: Copy>(
     effects: &Effects<W, P>,
     word: &mut impl FnMut(W) -> V,
@@ -115,7 +116,7 @@ impl Reader<Dataflow> for Inputs<'_, Random> {
     }
 }
 
-/// Registers of these types, made up when asked for.
+/// Registers of the given types, whose values are generated on demand.
 #[derive(Clone)]
 struct Random {
     state: u64,
@@ -128,7 +129,7 @@ impl Random {
         self.state >> 32 ^ self.state << 16
     }
 
-    /// Edges of integers and floats, and anything.
+    /// Returns an edge case of integers or floats, or an arbitrary value.
     fn value(&mut self) -> u64 {
         let halves = [0, 0x8000, 0x7C00, 0xFC00, 0x7FFF, 1, 0x3C00, 0xFFFF];
         let doubles = [0.0f64, -0.0, 1.0, f64::NAN, f64::INFINITY, f64::MIN_POSITIVE, 5e-324, 1e300, -3.5];
@@ -166,7 +167,7 @@ impl Reader<Concrete> for Random {
     }
 }
 
-/// A kernel that declares registers of every type that operands have.
+/// Returns a kernel that declares registers of every operand type.
 fn entry() -> Entry {
     let mut body = Body::default();
     let all =

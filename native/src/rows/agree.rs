@@ -1,4 +1,5 @@
-//! A short comparison of a variant with the operations on one word, for computers that the proof has not been run on.
+//! A short comparison of a variant with the operations on one word, for hosts on which the proof
+//! has not been run.
 
 use halfbyte_isa::half::{Clamp, Compare, Format, HalfMode, Rounding};
 use halfbyte_isa::halu::domain::{HalfCompare, HalfKind, HalfMinMax, HalfOp, VideoKind};
@@ -7,14 +8,14 @@ use super::{Operand, RowOp, Variant, apply};
 
 const WORDS: usize = 64;
 
-/// Halves at which something turns, in either format.
+/// Edge cases of halves in both formats.
 const EDGES: [u16; 16] = [
     0x0000, 0x8000, 0x0001, 0x8001, 0x03FF, 0x0400, 0x007F, 0x0080, 0x3C00, 0xBF80, 0x7BFF, 0x7C00, 0xFF7F, 0x7F80,
     0xFF80, 0x7FFF,
 ];
 
-/// Whether a variant gives the bits of [`RowOp::word`] for some thousand edges and random operands, in every rounding and
-/// format. It must be here.
+/// Returns `true` if a variant agrees with [`RowOp::word`] on some thousand edge cases and random operands, in every
+/// rounding and format. The host must support the variant.
 pub(super) fn agrees(variant: Variant) -> bool {
     let mut state = 0x9E37_79B9_7F4A_7C15_u64;
     let mut word = || {
@@ -27,7 +28,7 @@ pub(super) fn agrees(variant: Variant) -> bool {
                 let [low, high] = [state >> 8, state >> 16].map(|bits| EDGES[bits as usize % EDGES.len()]);
                 u32::from(high) << 16 | u32::from(low)
             }
-            // Few bits, so that ties are met.
+            // Few significant bits, so that ties occur.
             3..5 => state as u32 & 0xFFC0_FFC0,
             _ => state as u32,
         }
@@ -42,7 +43,7 @@ pub(super) fn agrees(variant: Variant) -> bool {
     })
 }
 
-/// Every kind of operation in every format and rounding, and the others of their modifiers now and then.
+/// Returns every kind of operation in every format and rounding. The other modifiers are set in some of the operations.
 fn operations() -> impl Iterator<Item = RowOp> {
     let of_format = |format| {
         let of_rounding = move |rounding| {

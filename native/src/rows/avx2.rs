@@ -1,4 +1,5 @@
-//! With AVX2, F16C and FMA: sixteen halves at a time. Every operation on halves is a [`multiply_add`].
+//! Functions for AVX2, F16C and FMA, which compute sixteen halves at a time. Every arithmetic
+//! operation on halves is a [`multiply_add`].
 
 use std::arch::x86_64::*;
 
@@ -9,22 +10,22 @@ use super::choice::functions;
 use super::multiply_add::{DOWN, NEAREST, Operand, UP, ZERO, multiply_add};
 use super::{LOT, RowFn, RowOp, Span, plain};
 
-/// Whether the functions can be called.
+/// Returns `true` if the host supports the functions.
 pub(super) fn is_here() -> bool {
     is_x86_feature_detected!("avx2") && is_x86_feature_detected!("f16c") && is_x86_feature_detected!("fma")
 }
 
-/// Words, that is work items, that are computed at a time.
+/// Number of words, one for each work item, in a vector.
 const WORDS: usize = 8;
 
 functions!(plain::avx2::row);
 
-/// Ones of either format.
+/// The number one in each format.
 static ONES: [[u32; LOT]; 2] = [[0x3C00_3C00; LOT], [0x3F80_3F80; LOT]];
 static ZEROS: [u32; LOT] = [0; LOT];
 static MINUS_ZEROS: [u32; LOT] = [0x8000_8000; LOT];
 
-/// An operation on halves. One that is `PLAIN` neither flushes nor clamps.
+/// Computes an operation on halves. A `PLAIN` operation neither flushes nor clamps.
 ///
 /// # Safety
 /// As for every [`RowFn`], and [`is_here`].
@@ -44,7 +45,7 @@ unsafe extern "C" fn half_row<const KIND: u8, const BF16: bool, const ROUNDING: 
     let (a, b) = (operand(a, 0), operand(b, 1));
     let operands = match KIND {
         ADD => [a, Operand::same(&ONES[usize::from(BF16)]), b],
-        // A zero that gives the sum with it the sign of a product that is zero.
+        // The addend is the zero that preserves the sign of a product that is zero.
         MUL if ROUNDING == DOWN => [a, b, Operand::same(&ZEROS)],
         MUL => [a, b, Operand::same(&MINUS_ZEROS)],
         _ => [a, b, operand(c, 2)],
@@ -59,10 +60,10 @@ unsafe extern "C" fn half_row<const KIND: u8, const BF16: bool, const ROUNDING: 
     }
 }
 
-/// `a * b + c` of what is flushed before, and flushed and clamped after.
+/// Computes `a * b + c` block by block. The operands are flushed before, and the result is clamped and flushed after.
 ///
 /// # Safety
-/// As for [`multiply_add`], of so many work items.
+/// As for [`multiply_add`], for `items` work items.
 #[target_feature(enable = "avx2,f16c,fma")]
 unsafe fn by_blocks<const BF16: bool, const ROUNDING: i32>(
     result: *mut u32,
@@ -75,7 +76,7 @@ unsafe fn by_blocks<const BF16: bool, const ROUNDING: i32>(
     for start in (0..items).step_by(BLOCK) {
         let count = BLOCK.min(items - start);
         let mut block = operands;
-        // SAFETY: a row has so many words from the start on, and what is no row has a lot.
+        // SAFETY: a row has `count` words from `start` on, and any other operand has a lot.
         unsafe {
             for (operand, flushed) in block.iter_mut().zip(&mut flushed) {
                 let words = if operand.is_row { count } else { LOT };
@@ -98,7 +99,7 @@ unsafe fn by_blocks<const BF16: bool, const ROUNDING: i32>(
     }
 }
 
-/// Rounded halves, clamped and flushed.
+/// Clamps and flushes rounded halves.
 #[inline]
 #[target_feature(enable = "avx2,f16c,fma")]
 fn finished(words: __m256i, mode: HalfMode) -> __m256i {
@@ -119,18 +120,18 @@ fn finished(words: __m256i, mode: HalfMode) -> __m256i {
     if mode.ftz { flush(clamped, mode.format) } else { clamped }
 }
 
-/// Subnormal halves become zeros of their sign.
+/// Replaces subnormal halves by zeros of the same sign.
 #[inline]
 #[target_feature(enable = "avx2,f16c,fma")]
 fn flush(words: __m256i, format: Format) -> __m256i {
-    // The exponent is where infinity has its ones.
+    // The exponent field is the set bits of infinity.
     let exponent = _mm256_and_si256(words, _mm256_set1_epi16(format.infinity() as i16));
     let small = _mm256_cmpeq_epi16(exponent, _mm256_setzero_si256());
     let magnitude = _mm256_and_si256(small, _mm256_set1_epi16(i16::MAX));
     _mm256_andnot_si256(magnitude, words)
 }
 
-/// Rounds to bfloat16, in the high half of each f32. A NaN must have zeros in the low half to stay one.
+/// Rounds to bf16, in the high half of each f32. A NaN stays a NaN only if its low half is zero.
 #[inline]
 #[target_feature(enable = "avx2,f16c,fma")]
 fn bf16_round<const ROUNDING: i32>(floats: __m256) -> __m256i {
@@ -149,7 +150,7 @@ fn bf16_round<const ROUNDING: i32>(floats: __m256) -> __m256i {
     _mm256_add_epi32(bits, more)
 }
 
-/// The f32 of the half in each word.
+/// Widens the half in each word to f32.
 ///
 /// # Safety
 /// As for every [`RowFn`], and [`is_here`].
@@ -164,14 +165,14 @@ unsafe extern "C" fn widen_row<const BF16: bool>(
 ) {
     let Span { items, steps } = Span::new(span);
     for k in (0..items).step_by(WORDS) {
-        // SAFETY: a row has eight words from `k` on, and what is no row has sixteen.
+        // SAFETY: a row has eight words from `k` on, and any other operand has sixteen words.
         unsafe {
             let words = _mm256_loadu_si256(a.add(k * steps[0]).cast());
             let floats = match BF16 {
                 true => _mm256_slli_epi32::<16>(words),
                 false => {
                     let low = _mm256_and_si256(words, _mm256_set1_epi32(0xFFFF));
-                    // Packing is done in each half of the vector.
+                    // The pack instruction works within each 128-bit half of the vector.
                     let halves = _mm256_permute4x64_epi64::<0b10_00>(_mm256_packus_epi32(low, low));
                     _mm256_castps_si256(_mm256_cvtph_ps(_mm256_castsi256_si128(halves)))
                 }
@@ -181,7 +182,7 @@ unsafe extern "C" fn widen_row<const BF16: bool>(
     }
 }
 
-/// The half of each f32.
+/// Narrows each f32 to a half.
 ///
 /// # Safety
 /// As for every [`RowFn`], and [`is_here`].
@@ -196,7 +197,7 @@ unsafe extern "C" fn narrow_row<const BF16: bool, const ROUNDING: i32>(
 ) {
     let Span { items, steps } = Span::new(span);
     for k in (0..items).step_by(WORDS) {
-        // SAFETY: a row has eight words from `k` on, and what is no row has sixteen.
+        // SAFETY: a row has eight words from `k` on, and any other operand has sixteen words.
         unsafe {
             let words = _mm256_loadu_si256(a.add(k * steps[0]).cast());
             let floats = _mm256_castsi256_ps(words);
@@ -209,7 +210,7 @@ unsafe extern "C" fn narrow_row<const BF16: bool, const ROUNDING: i32>(
     }
 }
 
-/// `other` where a float is NaN, else the word.
+/// Returns `other` for each float that is NaN, and the word otherwise.
 #[inline]
 #[target_feature(enable = "avx2,f16c,fma")]
 fn unless_nan(floats: __m256i, words: __m256i, other: u32) -> __m256i {

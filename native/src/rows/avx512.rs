@@ -1,9 +1,10 @@
-//! With AVX-512: thirty-two halves at a time.
+//! Functions for AVX-512, which compute thirty-two halves at a time.
 //!
-//! An f32 operation can be rounded in any direction. Rounding downwards twice is rounding downwards once, so for a directed
-//! rounding the f32 operation is rounded as the half will be. To round to nearest, the f32s below and above the exact result
-//! are computed, which are neighbours or the same. Of neighbours the one whose last bit is set is taken: it rounds to the half
-//! that the exact result rounds to, because the bit says that more follows.
+//! AVX-512 can round an f32 operation in any direction. Rounding down twice equals rounding down
+//! once, so for a directed rounding the f32 operation is rounded in the direction of the half. For
+//! rounding to nearest, the operation is rounded down and up, to two f32s that are equal or
+//! adjacent. If they are adjacent, the f32 whose last bit is set is used. This f32 rounds to the
+//! same half as the exact result, because the last bit acts as a sticky bit.
 
 use std::arch::x86_64::*;
 
@@ -13,7 +14,7 @@ use halfbyte_isa::halu::domain::{HalfKind, HalfOp};
 use super::choice::functions;
 use super::{LOT, RowFn, RowOp, Span, plain};
 
-/// Whether the functions can be called.
+/// Returns `true` if the host supports the functions.
 pub(super) fn is_here() -> bool {
     super::avx2::is_here()
         && is_x86_feature_detected!("avx512f")
@@ -29,10 +30,11 @@ const ZERO: i32 = _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC;
 
 functions!(plain_row);
 
-/// Two rows of so many bytes fit into the first-level cache.
+/// Maximum length in bytes of a row of which two fit into the first-level cache.
 const NEAR: usize = 16 << 10;
 
-/// What the compiler vectorises. Longer rows of bytes come from the second-level cache, from which loads of 256 bits are faster than of 512.
+/// Computes the operations that the compiler vectorises. Longer rows of byte operations come from the second-level
+/// cache, from which 256-bit loads are faster than 512-bit loads.
 ///
 /// # Safety
 /// As for every [`RowFn`], and [`is_here`].
@@ -44,7 +46,7 @@ unsafe extern "C" fn plain_row(
     span: usize,
     op: *const RowOp,
 ) {
-    // SAFETY: the caller's promise; a computer with AVX-512 has AVX2.
+    // SAFETY: the caller's promise. A host with AVX-512 has AVX2.
     unsafe {
         match *op {
             RowOp::Bytes(_) if span > NEAR => plain::avx2::row(result, a, b, c, span, op),
@@ -53,7 +55,7 @@ unsafe extern "C" fn plain_row(
     }
 }
 
-/// A half operation. One that is `PLAIN` neither flushes nor clamps.
+/// Computes an operation on halves. A `PLAIN` operation neither flushes nor clamps.
 ///
 /// # Safety
 /// As for every [`RowFn`], and [`is_here`].
@@ -70,13 +72,13 @@ unsafe extern "C" fn half_row<const KIND: u8, const BF16: bool, const ROUNDING: 
     // SAFETY: the caller's promise.
     let RowOp::Half(HalfOp { mode, .. }) = (unsafe { *op }) else { return };
     for k in (0..items).step_by(LOT) {
-        // SAFETY: every row has a lot from `k` on, and what is no row is one.
+        // SAFETY: every row has a lot from `k` on, and any other operand is a lot.
         unsafe {
             let a = load::<BF16, PLAIN>(a.add(k * steps[0]), mode);
             let b = load::<BF16, PLAIN>(b.add(k * steps[1]), mode);
             let c = if KIND == FMA { load::<BF16, PLAIN>(c.add(k * steps[2]), mode) } else { b };
             let floats = if KIND == MUL && !BF16 {
-                // The product of two binary16 is an f32.
+                // The product of two f16 values is exact in f32.
                 [_mm512_mul_ps(a[0], b[0]), _mm512_mul_ps(a[1], b[1])]
             } else {
                 [nearly::<KIND, ROUNDING>(a[0], b[0], c[0]), nearly::<KIND, ROUNDING>(a[1], b[1], c[1])]
@@ -88,7 +90,8 @@ unsafe extern "C" fn half_row<const KIND: u8, const BF16: bool, const ROUNDING: 
     }
 }
 
-/// The f32s of thirty-two halves: in order if they are binary16, else the low and the high ones of the words.
+/// Loads thirty-two halves as f32s. f16 values stay in order. bf16 values are separated into the low halves and the
+/// high halves of the words.
 ///
 /// # Safety
 /// Sixteen words may be read.
@@ -111,7 +114,7 @@ unsafe fn load<const BF16: bool, const PLAIN: bool>(at: *const u32, mode: HalfMo
     }
 }
 
-/// The words of the halves that these round to, laid out as [`load`] does. A NaN stays one.
+/// Rounds f32s in the layout of [`load`] to the words of halves. A NaN stays a NaN.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,f16c")]
 fn narrow<const BF16: bool, const ROUNDING: i32>(floats: [__m512; 2]) -> __m512i {
@@ -123,7 +126,7 @@ fn narrow<const BF16: bool, const ROUNDING: i32>(floats: [__m512; 2]) -> __m512i
     _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high)
 }
 
-/// An f32 that rounds to the half that the exact result rounds to: that result, or an f32 beside it.
+/// Returns an f32 that rounds to the same half as the exact result: the exact result, or an adjacent f32.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,f16c")]
 fn nearly<const KIND: u8, const ROUNDING: i32>(a: __m512, b: __m512, c: __m512) -> __m512 {
@@ -131,7 +134,7 @@ fn nearly<const KIND: u8, const ROUNDING: i32>(a: __m512, b: __m512, c: __m512) 
         return compute::<KIND, ROUNDING>(a, b, c);
     }
     let (below, above) = (compute::<KIND, DOWN>(a, b, c), compute::<KIND, UP>(a, b, c));
-    // Of the two zeros of an exact 0 it takes the positive one, as rounding to nearest does.
+    // If the exact result is 0, this selects the positive zero, as rounding to nearest does.
     let even = _mm512_testn_epi32_mask(_mm512_castps_si512(below), _mm512_set1_epi32(1));
     _mm512_mask_mov_ps(below, even, above)
 }
@@ -146,7 +149,7 @@ fn compute<const KIND: u8, const ROUNDING: i32>(a: __m512, b: __m512, c: __m512)
     }
 }
 
-/// Rounds to bfloat16, in the high half of each f32. A NaN must have zeros in the low half to stay one.
+/// Rounds to bf16, in the high half of each f32. A NaN stays a NaN only if its low half is zero.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,f16c")]
 fn bf16_round<const ROUNDING: i32>(floats: __m512) -> __m512i {
@@ -165,7 +168,7 @@ fn bf16_round<const ROUNDING: i32>(floats: __m512) -> __m512i {
     _mm512_add_epi32(bits, more)
 }
 
-/// NaNs become the one NaN.
+/// Replaces NaNs by the canonical NaN.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,f16c")]
 fn canonical(words: __m512i, format: Format) -> __m512i {
@@ -174,11 +177,11 @@ fn canonical(words: __m512i, format: Format) -> __m512i {
     _mm512_mask_mov_epi16(words, nan, _mm512_set1_epi16(NAN as i16))
 }
 
-/// Subnormal halves become zeros of their sign.
+/// Replaces subnormal halves by zeros of the same sign.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,f16c")]
 fn flush(words: __m512i, format: Format) -> __m512i {
-    // The exponent is where infinity has its ones.
+    // The exponent field is the set bits of infinity.
     let small = _mm512_testn_epi16_mask(words, _mm512_set1_epi16(format.infinity() as i16));
     _mm512_mask_mov_epi16(words, small, _mm512_and_si512(words, _mm512_set1_epi16(i16::MIN)))
 }
@@ -196,7 +199,7 @@ fn finish(words: __m512i, mode: HalfMode) -> __m512i {
             _mm512_min_epi16(least, _mm512_set1_epi16(mode.format.one() as i16))
         }
         Clamp::Relu => {
-            // As integers all below zero but the least, which is -0.
+            // As integers, negative halves are below zero. The least integer is -0.
             let below = _mm512_cmplt_epi16_mask(words, zero);
             let below = _mm512_mask_cmpneq_epi16_mask(below, words, _mm512_set1_epi16(i16::MIN));
             _mm512_mask_mov_epi16(words, below, zero)
@@ -205,7 +208,7 @@ fn finish(words: __m512i, mode: HalfMode) -> __m512i {
     if mode.ftz { flush(words, mode.format) } else { words }
 }
 
-/// The f32 of the half in each word.
+/// Widens the half in each word to f32.
 ///
 /// # Safety
 /// As for every [`RowFn`], and [`is_here`].
@@ -220,7 +223,7 @@ unsafe extern "C" fn widen_row<const BF16: bool>(
 ) {
     let Span { items, steps } = Span::new(span);
     for k in (0..items).step_by(LOT) {
-        // SAFETY: a row has a lot from `k` on, and what is no row is one.
+        // SAFETY: a row has a lot from `k` on, and any other operand is a lot.
         unsafe {
             let words = _mm512_loadu_si512(a.add(k * steps[0]).cast());
             let floats = match BF16 {
@@ -232,7 +235,7 @@ unsafe extern "C" fn widen_row<const BF16: bool>(
     }
 }
 
-/// The half of each f32.
+/// Narrows each f32 to a half.
 ///
 /// # Safety
 /// As for every [`RowFn`], and [`is_here`].
@@ -247,7 +250,7 @@ unsafe extern "C" fn narrow_row<const BF16: bool, const ROUNDING: i32>(
 ) {
     let Span { items, steps } = Span::new(span);
     for k in (0..items).step_by(LOT) {
-        // SAFETY: a row has a lot from `k` on, and what is no row is one.
+        // SAFETY: a row has a lot from `k` on, and any other operand is a lot.
         unsafe {
             let words = _mm512_loadu_si512(a.add(k * steps[0]).cast());
             let floats = _mm512_castsi512_ps(words);
@@ -260,7 +263,7 @@ unsafe extern "C" fn narrow_row<const BF16: bool, const ROUNDING: i32>(
     }
 }
 
-/// `other` where a float is NaN, else the word.
+/// Returns `other` for each float that is NaN, and the word otherwise.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,f16c")]
 fn unless_nan(floats: __m512i, words: __m512i, other: u32) -> __m512i {

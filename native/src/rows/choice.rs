@@ -1,13 +1,15 @@
-//! Which of an instruction set's functions an operation is. The sets have functions of the same names.
+//! Selection of the function of an instruction set for an operation. The sets have functions of the
+//! same names.
 
-/// The choice among the functions of a set; for what it has none there is `$plain`, which the compiler vectorises.
+/// Defines the selection among the functions of a set. `$plain`, which the compiler vectorises, computes all other
+/// operations.
 macro_rules! functions {
     ($plain:expr) => {
         const ADD: u8 = 0;
         const MUL: u8 = 1;
         const FMA: u8 = 2;
 
-        /// The function of an operation.
+        /// Returns the function of an operation.
         pub(super) fn function(op: &RowOp) -> RowFn {
             match op {
                 RowOp::Half(op) => half(op),

@@ -1,10 +1,13 @@
-//! What an instruction computes for many work items at once, at the speed of the host's vector unit and exact in every mode.
+//! Instructions applied to many work items at once, at the speed of the host's vector unit and
+//! exact in every mode.
 //!
-//! A row is one word for each of a multiple of [`LOT`] work items. [`function`] gives the best function for an operation that
-//! this computer can run; compiled code calls it by its address. [`apply`] runs any variant on slices.
+//! A row is one word for each of a multiple of [`LOT`] work items. [`function`] returns the best
+//! function for an operation that the host supports, and compiled code calls the function by its
+//! address. [`apply`] runs any variant on slices.
 //!
-//! Nothing here says what an operation is: [`RowOp::word`] does, by the interpreter's arithmetic, and every function gives the
-//! same bits. `halfbyte prove` compares each variant that the computer has with rustc_apfloat.
+//! [`RowOp::word`] defines the operations, by the arithmetic of the interpreter. Every function
+//! returns the same bits. `halfbyte prove` compares each variant that the host supports with
+//! rustc_apfloat.
 
 mod agree;
 #[cfg(target_arch = "x86_64")]
@@ -30,10 +33,10 @@ use halfbyte_isa::halu::domain::{
 };
 use thiserror::Error;
 
-/// Work items that are computed at a time.
+/// Number of work items in a lot, the unit of computation.
 pub const LOT: usize = 16;
 
-/// An operation on rows of words: one of [`Domain`], whose method says what it computes.
+/// An operation on rows of words. Each is an operation of [`Domain`], which defines the result.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum RowOp {
     /// [`Domain::shl`]
@@ -42,15 +45,15 @@ pub enum RowOp {
     Shr,
     /// [`Domain::sar`]
     Sar,
-    /// [`Domain::mul_high`], signed or not.
+    /// [`Domain::mul_high`], signed if `true`.
     MulHigh(bool),
     /// [`Domain::divide`]
     Divide(Divide),
-    /// [`Domain::fma`], of f32s.
+    /// [`Domain::fma`], on f32s.
     Fma,
     /// [`Domain::single`]
     Single(FloatOp),
-    /// The low or the high word of [`Domain::convert`].
+    /// The low word (0) or the high word (1) of [`Domain::convert`].
     Convert(Conversion, u8),
     /// [`Domain::narrow`]
     Narrow(Format, Rounding),
@@ -60,15 +63,15 @@ pub enum RowOp {
     Elementary(Function),
     /// [`Domain::half`]
     Half(HalfOp),
-    /// [`Domain::half_minmax`]: the lesser where the third operand is all ones, the greater where it is 0.
+    /// [`Domain::half_minmax`]: the minimum if the third operand is all ones, the maximum if it is 0.
     MinMax(HalfMinMax),
-    /// [`Domain::half_compare`] in lane 0 or 1: all ones where it holds, else 0.
+    /// [`Domain::half_compare`] in lane 0 or 1: all ones if the comparison is true, else 0.
     Compare(HalfCompare, u8),
-    /// [`Domain::video`] of all four unsigned bytes, which saturates.
+    /// Saturating [`Domain::video`] on all four unsigned bytes.
     Bytes(VideoKind),
 }
 
-/// The operation that [`RowOp::Bytes`] is.
+/// Returns the video instruction that [`RowOp::Bytes`] denotes.
 fn of_bytes(kind: VideoKind) -> VideoOp {
     VideoOp {
         kind,
@@ -84,16 +87,16 @@ fn of_bytes(kind: VideoKind) -> VideoOp {
 }
 
 impl RowOp {
-    /// The operation on rows that a video instruction is, if it is one.
+    /// Returns the operation on rows that is equivalent to a video instruction, if any.
     pub fn of_video(op: &VideoOp) -> Option<RowOp> {
-        // Only sums and differences may be out of range.
+        // Only sums and differences can be out of range.
         let saturates = op.merge == VideoMerge::Saturate
             || op.merge == VideoMerge::Wrap && !matches!(op.kind, VideoKind::Add | VideoKind::Sub);
         let same = VideoOp { merge: VideoMerge::Saturate, ..*op } == of_bytes(op.kind);
         (saturates && same).then_some(RowOp::Bytes(op.kind))
     }
 
-    /// The operation for one work item. Operands that it does not have do not count.
+    /// Computes the operation for one work item. Operands that the operation does not have are ignored.
     pub fn word(&self, a: u32, b: u32, c: u32) -> u32 {
         let d = &mut Concrete;
         match self {
@@ -119,36 +122,38 @@ impl RowOp {
     }
 }
 
-/// A function that writes to a row what an operation makes of up to three others.
+/// A function that applies an operation to up to three operands and writes the result to a row.
 ///
-/// The span is the length of the rows in bytes, a multiple of `4 * LOT`; its bits 0 to 2 say of each operand whether it is a
-/// row. One that is not is a lot of the same word, and one that the operation does not have any lot. The result may be one of
-/// the operands. Rows may start at any address: some are in buffers of the caller.
+/// `span` is the length of the rows in bytes, a multiple of `4 * LOT`. Its bits 0 to 2 are set if the corresponding
+/// operand is a row. An operand that is not a row is a lot that repeats one word. A missing operand is any lot. The
+/// result may be one of the operands. Rows may start at any address, because some rows are in buffers of the caller.
 ///
 /// # Safety
-/// The result and the operands are as long as the span says, and the operation is the one that the function was asked for.
+/// The result and the operands are as long as `span` states, and the operation is the one for which the function was
+/// selected.
 pub type RowFn =
     unsafe extern "C" fn(result: *mut u32, a: *const u32, b: *const u32, c: *const u32, span: usize, op: *const RowOp);
 
-/// The variable of the environment that may name the variant to run, such as `portable`: for tests of one that is not the best.
+/// The environment variable that selects a variant, such as `portable`, so that tests can run other variants than the
+/// best one.
 pub const ROWS_VARIABLE: &str = "HALFBYTE_ROWS";
 
-/// What the functions are written for.
+/// The instruction set for which the functions are written.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Variant {
-    /// Any computer.
+    /// Any host.
     Portable,
     /// x86-64 with AVX2, F16C and FMA.
     Avx2,
-    /// x86-64 with AVX-512F, BW, DQ and VL, and what [`Variant::Avx2`] needs.
+    /// x86-64 with AVX-512F, BW, DQ and VL, and the features of [`Variant::Avx2`].
     Avx512,
 }
 
 impl Variant {
-    /// All of them, the best last.
+    /// All variants, the best last.
     pub const ALL: [Variant; 3] = [Variant::Portable, Variant::Avx2, Variant::Avx512];
 
-    /// Whether this computer can run it.
+    /// Returns `true` if the host supports the variant.
     pub fn is_here(self) -> bool {
         match self {
             Variant::Portable => true,
@@ -161,9 +166,9 @@ impl Variant {
         }
     }
 
-    /// The best that this computer can run, or the one that [`ROWS_VARIABLE`] names. AVX-512 is the best only where it gives the
-    /// interpreter's bits for some thousand operands, which are compared at the first call: few computers have it, so that few
-    /// proofs have been run on one.
+    /// Returns the best variant that the host supports, or the variant that [`ROWS_VARIABLE`] names. AVX-512 is chosen
+    /// only if it agrees with the interpreter on some thousand operands, which the first call compares. Few computers
+    /// have AVX-512, so the proof has been run on few such computers.
     pub fn best() -> Variant {
         static BEST: OnceLock<Variant> = OnceLock::new();
         let is_best = |variant: &Variant| match variant {
@@ -174,14 +179,14 @@ impl Variant {
         *BEST.get_or_init(|| Variant::asked_for().unwrap_or_else(best))
     }
 
-    /// The variant that the environment names, if this computer can run it.
+    /// Returns the variant that the environment names, if the host supports it.
     fn asked_for() -> Option<Variant> {
         let name = std::env::var(ROWS_VARIABLE).ok()?;
         let is_named = |variant: &Variant| variant.to_string().eq_ignore_ascii_case(&name);
         Variant::ALL.into_iter().find(is_named).filter(|variant| variant.is_here())
     }
 
-    /// The function of an operation, which may be called where the variant is here.
+    /// Returns the function of an operation, which may be called only if the host supports the variant.
     fn function(self, op: &RowOp) -> RowFn {
         let choose: fn(&RowOp) -> RowFn = match self {
             #[cfg(target_arch = "x86_64")]
@@ -204,15 +209,15 @@ impl fmt::Display for Variant {
     }
 }
 
-/// The function of an operation, the best that this computer can run.
+/// Returns the best function for an operation that the host supports.
 pub fn function(op: &RowOp) -> RowFn {
     Variant::best().function(op)
 }
 
-/// What [`RowOp::word`] says, for compiled code.
+/// Computes [`RowOp::word`], for compiled code.
 ///
 /// # Safety
-/// There is an operation where the pointer says.
+/// `op` points to an operation.
 pub unsafe extern "C" fn word(a: u32, b: u32, c: u32, op: *const RowOp) -> u32 {
     // SAFETY: the caller's promise.
     unsafe { &*op }.word(a, b, c)
@@ -221,33 +226,33 @@ pub unsafe extern "C" fn word(a: u32, b: u32, c: u32, op: *const RowOp) -> u32 {
 /// An operand of [`apply`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Operand<'a> {
-    /// A word for each work item.
+    /// One word for each work item.
     Row(&'a [u32]),
-    /// The same word for all.
+    /// A uniform word.
     Word(u32),
 }
 
-/// Why an operation cannot be applied.
+/// Reason why an operation cannot be applied.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum RowError {
-    /// The computer lacks the instructions.
+    /// The host lacks the instructions.
     #[error("this computer cannot run the {0} variant")]
     Absent(Variant),
     /// The rows differ in length.
     #[error("a row of {found} words beside one of {expected}")]
     Length {
-        /// The length of the result.
+        /// Length of the result.
         expected: usize,
-        /// The length of the operand.
+        /// Length of the operand.
         found: usize,
     },
 }
 
-/// Writes to `result` what a variant makes of operands as long as it, which may be any length.
+/// Applies an operation of a variant to operands as long as `result`, and writes the result. Any length is allowed.
 ///
 /// # Errors
-/// If the variant is not here, or a row has another length than the result.
+/// The host does not support the variant, or the length of a row differs from that of the result.
 pub fn apply(variant: Variant, op: &RowOp, operands: [Operand<'_>; 3], result: &mut [u32]) -> Result<(), RowError> {
     if !variant.is_here() {
         return Err(RowError::Absent(variant));
@@ -269,8 +274,8 @@ pub fn apply(variant: Variant, op: &RowOp, operands: [Operand<'_>; 3], result: &
     let call = |result: &mut [u32], rows: [Option<&[u32]>; 3]| {
         let [a, b, c] = [0, 1, 2].map(|k| rows[k].map_or(splats[k].as_ptr(), <[u32]>::as_ptr));
         let steps: usize = (0..3).map(|k| usize::from(rows[k].is_some()) << k).sum();
-        // SAFETY: the result and the rows have the same number of lots, what is no row is a lot, the operation is that of the
-        // function, and the variant is here.
+        // SAFETY: the result and the rows have the same number of lots, and any other operand is a lot. The operation
+        // is that of the function, and the host supports the variant.
         unsafe { function(result.as_mut_ptr(), a, b, c, size_of_val(result) | steps, op) };
     };
     let (lots, rest) = result.split_at_mut(whole);
@@ -298,17 +303,17 @@ impl<'a> Operand<'a> {
     }
 }
 
-/// The operands and the length of a call.
+/// Length and operand kinds of a call.
 #[derive(Clone, Copy)]
 struct Span {
-    /// Work items.
+    /// Number of work items.
     items: usize,
     /// For each operand, 1 if it is a row, else 0.
     steps: [usize; 3],
 }
 
 impl Span {
-    /// Of the argument of a [`RowFn`].
+    /// Decodes the argument `span` of a [`RowFn`].
     fn new(span: usize) -> Span {
         Span { items: span / 64 * LOT, steps: [span & 1, span >> 1 & 1, span >> 2 & 1] }
     }

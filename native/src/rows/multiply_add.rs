@@ -1,9 +1,11 @@
-//! `a * b + c` on rows of halves with AVX2, F16C and FMA, exact in every rounding, whatever the operands.
+//! `a * b + c` on rows of halves with AVX2, F16C and FMA, exact in every rounding for all operands.
 //!
-//! A half is computed as an f32 and narrowed. In a directed rounding the f32 is rounded in the same direction, which takes
-//! nothing from what the half rounds to. To nearest, the multiplication and addition is done twice, rounded downwards and
-//! upwards: of the two f32 beside the exact result the one whose last bit is set rounds to the half that the result rounds to,
-//! as the bit says that more follows. An f32 has more than two bits more than either format, and the exponents of both.
+//! Halves are computed as f32s and narrowed. In a directed rounding, the f32 is rounded in the same
+//! direction, which preserves the rounding of the half. For rounding to nearest, the multiply-add
+//! is computed twice, rounded down and up. The two f32s are the neighbours of the exact result, or
+//! both equal it. Of the neighbours, the f32 whose last bit is set is used. That f32 rounds to the
+//! same half as the exact result, because the last bit acts as a sticky bit. An f32 has more than
+//! two bits more than either format, and covers the exponents of both.
 
 use std::arch::asm;
 use std::arch::x86_64::*;
@@ -17,7 +19,7 @@ pub(super) const DOWN: i32 = _MM_FROUND_TO_NEG_INF;
 pub(super) const UP: i32 = _MM_FROUND_TO_POS_INF;
 pub(super) const ZERO: i32 = _MM_FROUND_TO_ZERO;
 
-/// A row, or a lot of the same word.
+/// A row, or a lot that repeats one word.
 #[derive(Clone, Copy)]
 pub(super) struct Operand {
     pub start: *const u32,
@@ -25,22 +27,22 @@ pub(super) struct Operand {
 }
 
 impl Operand {
-    /// The same word, which outlives every call.
+    /// Returns an operand that repeats one word. The lot outlives every call.
     pub fn same(lot: &'static [u32; LOT]) -> Operand {
         Operand { start: lot.as_ptr(), is_row: false }
     }
 }
 
-/// Bytes of a lot.
+/// Number of bytes of a lot.
 const LOT_BYTES: usize = 4 * LOT;
 
-/// The instructions of a loop over lots, with the rounding of f32 operations in the control register set for as long as it
-/// runs: Rust code must not meet another one than to nearest. `$widen` makes of the operands at offset 0 what the loop expects
-/// of those that are the same throughout; `$lot` computes a lot.
+/// Emits a loop over lots, with the rounding of f32 operations set in the control register while the loop runs. Rust
+/// code must not run with another rounding than to nearest. `$widen` widens the operands at offset 0, for operands that
+/// are the same in all iterations. `$lot` computes a lot.
 macro_rules! rounded_loop {
     ($widen:expr, $lot:expr, $b:ident, $c:ident) => {
         concat!(
-            // Bits 13 and 14 of the control register are the rounding.
+            // Bits 13 and 14 of the control register select the rounding.
             "vstmxcsr dword ptr [{control}]\n",
             "mov {bits:e}, dword ptr [{control}]\n",
             "and {bits:e}, -24577\n",
@@ -61,7 +63,7 @@ macro_rules! rounded_loop {
     };
 }
 
-/// Goes to an operand's next lot.
+/// Advances an operand to its next lot.
 macro_rules! step {
     (row, $from:literal) => {
         concat!("add {", $from, "}, 64\n")
@@ -71,21 +73,22 @@ macro_rules! step {
     };
 }
 
-/// An instruction on registers by their names, and a number.
+/// Emits an instruction on named registers, with an optional immediate.
 macro_rules! on {
     ($instruction:literal, $to:literal $(, $from:literal)* $(; $number:literal)?) => {
         concat!($instruction, " {", $to, "}" $(, ", {", $from, "}")* $(, ", ", $number)?, "\n")
     };
 }
 
-/// An instruction that takes so much from memory.
+/// Emits an instruction with a memory operand of the given size.
 macro_rules! load {
     ($instruction:literal, $to:literal, $size:literal, $from:literal, $at:literal) => {
         concat!($instruction, " {", $to, "}, ", $size, " ptr [{", $from, "} + ", $at, "]\n")
     };
 }
 
-/// `$x * $y + $z` to `$x`: once, in the rounding that is set, or the odd one of the two beside the result.
+/// Emits `$x = $x * $y + $z`. `once` computes one result, in the rounding that is set. `odd` selects the odd one of the
+/// two f32s adjacent to the result.
 macro_rules! multiply_add {
     (once, $x:literal, $y:literal, $z:literal) => {
         concat!(on!("vfmadd213ps", $x, $y, $z), "# {below} {sign}\n")
@@ -94,7 +97,7 @@ macro_rules! multiply_add {
         concat!(
             on!("vmovaps", "below", $x),
             on!("vfmadd213ps", "below", $y, $z),
-            // The negative of what is above, as it is rounded downwards too.
+            // The negated upper result, because the negation is rounded down, too.
             on!("vfnmsub213ps", $x, $y, $z),
             on!("vpslld", "mask", "below"; 31),
             on!("vxorps", $x, $x, "sign"),
@@ -103,7 +106,7 @@ macro_rules! multiply_add {
     };
 }
 
-/// Writes sixteen halves, of which NaNs become the one NaN.
+/// Writes sixteen halves, and replaces NaNs by the canonical NaN.
 macro_rules! canonical {
     ($at:literal) => {
         concat!(
@@ -115,7 +118,7 @@ macro_rules! canonical {
     };
 }
 
-/// Eight binary16s of a row; what is the same throughout is there.
+/// Loads eight f16 values of a row. A uniform operand has already been loaded.
 macro_rules! widen {
     (row, $to:literal, $from:literal, $at:literal) => {
         load!("vcvtph2ps", $to, "xmmword", $from, $at)
@@ -125,7 +128,7 @@ macro_rules! widen {
     };
 }
 
-/// Eight results at an offset, in half of a register.
+/// Computes eight results at an offset, in half of a register.
 macro_rules! f16_eight {
     ($sum:ident, $b:ident, $c:ident, $x:literal, $at:literal) => {
         concat!(
@@ -160,7 +163,7 @@ macro_rules! f16_loop {
     };
 }
 
-/// The low and the high bfloat16s of eight words of a row.
+/// Loads the low and the high bf16 values of eight words of a row.
 macro_rules! split {
     (row, $low:literal, $high:literal, $from:literal, $at:literal) => {
         concat!(
@@ -174,7 +177,7 @@ macro_rules! split {
     };
 }
 
-/// Rounds to a bfloat16 in the upper half of each f32. A NaN has zeros in the lower half, and stays one.
+/// Rounds to a bf16 value in the upper half of each f32. A NaN has zeros in the lower half, and stays a NaN.
 macro_rules! narrow {
     (nearest, $x:literal) => {
         concat!(
@@ -233,11 +236,12 @@ macro_rules! bf16_loop {
     };
 }
 
-/// Writes lots of `a * b + c`. `BF16` is the format. Where it is known that every result is an f32, `IS_F32` saves rounding it.
+/// Writes lots of `a * b + c`. `BF16` selects the format. `IS_F32` states that every exact result is an f32, so that
+/// the second computation is unnecessary.
 ///
 /// # Safety
-/// The result and operands that are rows have so many lots, others one; the result may be one of the rows. The computer has
-/// AVX2, F16C and FMA.
+/// The result and the operands that are rows have `lots` lots, and other operands have one. The result may be one of
+/// the rows. The host has AVX2, F16C and FMA.
 #[target_feature(enable = "avx2,f16c,fma")]
 pub(super) unsafe fn multiply_add<const BF16: bool, const ROUNDING: i32, const IS_F32: bool>(
     result: *mut u32,
@@ -247,7 +251,7 @@ pub(super) unsafe fn multiply_add<const BF16: bool, const ROUNDING: i32, const I
     if lots == 0 {
         return;
     }
-    // The first factor is read lot by lot, so that it is the one to be a row.
+    // The loop reads the first factor lot by lot, so a row is preferred as the first factor.
     let [a, b] = if a.is_row { [a, b] } else { [b, a] };
     let a_step = if a.is_row { LOT_BYTES } else { 0 };
     let mut control = [0_u32; 2];
@@ -255,7 +259,7 @@ pub(super) unsafe fn multiply_add<const BF16: bool, const ROUNDING: i32, const I
     let infinity = _mm256_set1_epi16(format.infinity() as i16);
     macro_rules! run {
         ($loop:expr, $($more:tt)*) => {
-            // SAFETY: the lots are there, and the control register is in the end what it was.
+            // SAFETY: the lots exist, and the loop restores the control register.
             unsafe {
                 asm!(
                     $loop,

@@ -1,5 +1,5 @@
-//! Plain Rust for any operation, written so that the compiler makes vector code of what has no rounding, and compiled for
-//! every variant.
+//! Plain Rust for any operation, compiled for every variant. The code lets the compiler vectorise
+//! all operations without rounding.
 
 use halfbyte_isa::half::{Format, NAN, NAN_F32, Relation};
 use halfbyte_isa::halu::concrete::Concrete;
@@ -10,16 +10,16 @@ use super::{LOT, RowOp, Span};
 type Words = [u32; LOT];
 type Halves = [u16; 2 * LOT];
 
-/// A module with the function that these features allow.
+/// Defines a module with the function for a set of CPU features.
 macro_rules! variant {
     ($module:ident $(, $features:literal)?) => {
         pub(super) mod $module {
             use super::RowOp;
 
-            /// Any operation.
+            /// Computes any operation.
             ///
             /// # Safety
-            /// As for every [`RowFn`](super::super::RowFn); the computer has the features.
+            /// As for every [`RowFn`](super::super::RowFn). The host has the features.
             $(#[target_feature(enable = $features)])?
             pub unsafe extern "C" fn row(
                 result: *mut u32,
@@ -42,7 +42,7 @@ variant! { avx2, "avx2,fma" }
 #[cfg(target_arch = "x86_64")]
 variant! { avx512, "avx512f,avx512bw,avx512dq,avx512vl" }
 
-/// Any operation.
+/// Computes any operation.
 ///
 /// # Safety
 /// As for every [`RowFn`](super::RowFn).
@@ -89,7 +89,7 @@ unsafe fn row(result: *mut u32, operands: [*const u32; 3], span: usize, op: &Row
     }
 }
 
-/// Computes lot by lot.
+/// Computes an operation lot by lot.
 ///
 /// # Safety
 /// As for every [`RowFn`](super::RowFn).
@@ -102,7 +102,7 @@ unsafe fn each(
 ) {
     let Span { items, steps } = Span::new(span);
     for k in (0..items).step_by(LOT) {
-        // SAFETY: every row has a lot from `k` on, and what is no row is one; they may start anywhere.
+        // SAFETY: every row has a lot from `k` on, and any other operand is a lot. Reads and writes may be unaligned.
         unsafe {
             let a = a.add(k * steps[0]).cast::<Words>().read_unaligned();
             let b = b.add(k * steps[1]).cast::<Words>().read_unaligned();
@@ -112,7 +112,7 @@ unsafe fn each(
     }
 }
 
-/// Computes lot by lot of two operands, in a loop that does nothing beside where both are rows.
+/// Computes an operation on two operands lot by lot. If both operands are rows, the loop does nothing else.
 ///
 /// # Safety
 /// As for every [`RowFn`](super::RowFn).
@@ -125,7 +125,7 @@ unsafe fn pairs(result: *mut u32, [a, b, _]: [*const u32; 3], span: usize, compu
     }
     let mut k = 0;
     while k < items {
-        // SAFETY: every row has a lot from `k` on; they may start anywhere.
+        // SAFETY: every row has a lot from `k` on. Reads and writes may be unaligned.
         unsafe {
             let a = a.add(k).cast::<Words>().read_unaligned();
             let b = b.add(k).cast::<Words>().read_unaligned();
@@ -144,11 +144,11 @@ fn words(mut word: impl FnMut(usize) -> u32) -> Words {
     words
 }
 
-/// Byte by byte.
+/// Computes an operation byte by byte.
 #[inline(always)]
 fn bytes(a: &Words, b: &Words, byte: impl Fn(u8, u8) -> u8) -> Words {
     type Bytes = [u8; 4 * LOT];
-    // SAFETY: words are as many bytes, of any bits.
+    // SAFETY: words and bytes have the same size, and any bits are valid.
     let [a, b] = [a, b].map(|words| unsafe { std::mem::transmute::<Words, Bytes>(*words) });
     let mut result: Bytes = [0; 4 * LOT];
     for ((place, a), b) in result.iter_mut().zip(a).zip(b) {
@@ -184,13 +184,13 @@ fn pick(condition: bool, a: u16, b: u16) -> u16 {
     if condition { a } else { b }
 }
 
-/// Subnormals as zeros where that is asked for.
+/// Flushes a subnormal half to zero if `ftz` is set.
 #[inline(always)]
 fn flushed(format: Format, ftz: bool, x: u16) -> u16 {
     pick(ftz & (x & format.infinity() == 0), x & 0x8000, x)
 }
 
-/// Orders numbers as signed integers, -0 below +0.
+/// Maps a half to a signed integer of the same order, with -0 below +0.
 #[inline(always)]
 fn key(x: u16) -> i16 {
     x as i16 ^ (x as i16 >> 15 & 0x7FFF)

@@ -1,4 +1,4 @@
-//! Every variant that this computer has against the operation on one word.
+//! Comparison of every variant that the host supports with the operation on one word.
 #![allow(clippy::unwrap_used)]
 
 use halfbyte_isa::half::{Clamp, Compare, Format, HalfMode, Rounding};
@@ -9,13 +9,13 @@ use halfbyte_isa::halu::domain::{
 
 use super::{LOT, Operand, RowError, RowOp, Variant, apply};
 
-/// Halves at which something turns, in either format: zeros, subnormals, the least normal, one, the greatest, infinities, NaNs.
+/// Edge cases of both formats: zeros, subnormals, the least normal number, one, the greatest number, infinities, NaNs.
 const EDGES: [u16; 20] = [
     0x0000, 0x8000, 0x0001, 0x8001, 0x03FF, 0x0400, 0x8400, 0x007F, 0x0080, 0x3C00, 0xBC00, 0x3F80, 0x7BFF, 0xFBFF,
     0x7C00, 0xFC00, 0x7F7F, 0x7F80, 0xFF80, 0xFFFF,
 ];
 
-/// xorshift.
+/// Random number generator (xorshift).
 struct Random(u64);
 
 impl Random {
@@ -26,13 +26,13 @@ impl Random {
         self.0
     }
 
-    /// A half of a kind that rounding cares about.
+    /// Returns a half that is interesting for rounding.
     fn half(&mut self) -> u16 {
         let bits = self.next();
         let any = (bits >> 32) as u16;
         match bits % 8 {
             0 => EDGES[any as usize % EDGES.len()],
-            // Few significant bits, so that ties and cancellations are met.
+            // Few significant bits, so that ties and cancellations occur.
             1 | 2 => any & 0xFE00,
             3 => any & 0xFFC0,
             // Exponents near each other.
@@ -50,7 +50,7 @@ fn variants() -> impl Iterator<Item = Variant> {
     Variant::ALL.into_iter().filter(|variant| variant.is_here())
 }
 
-/// Rows of 64, beside every combination of rows and single words in turn.
+/// Compares an operation on rows of 64 words, with every combination of rows and uniform words.
 fn check(op: RowOp, random: &mut Random, rounds: usize) {
     const ITEMS: usize = 4 * LOT;
     for round in 0..rounds {
@@ -196,7 +196,8 @@ fn rows_may_have_any_length_and_start_anywhere() {
     }
 }
 
-/// Rows in buffers of a caller, which may be any bytes. With debug assertions an access that is taken for aligned ends the test.
+/// Rows may lie in buffers of a caller, at any address. With debug assertions, an access that requires alignment fails
+/// the test.
 #[test]
 fn rows_may_start_at_any_address() {
     const ITEMS: usize = 3 * LOT;
@@ -234,7 +235,8 @@ fn rows_may_start_at_any_address() {
                 let mut result = [0xAA_u8; 4 * ITEMS + 8];
                 let at = |k: usize| places[k].0[places[k].1..].as_ptr().cast();
                 let span = (4 * ITEMS) | 7;
-                // SAFETY: all rows are as long as the span says, which has a row for each operand, and the variant is here.
+                // SAFETY: all rows are as long as the span states, each operand is a row, and the host supports the
+                // variant.
                 unsafe { variant.function(&op)(result[start..].as_mut_ptr().cast(), at(0), at(1), at(2), span, &op) };
                 let (before, found) = result.split_at(start);
                 let (found, after) = found.split_at(4 * ITEMS);

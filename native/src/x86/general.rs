@@ -173,7 +173,7 @@ impl Assembler {
         self.put(&[0xC3]);
     }
 
-    /// Zeroes the high parts of all vector registers. Without it, SSE code that follows is slow.
+    /// Zeroes the high parts of all vector registers. Without this instruction, later SSE code is slow.
     pub fn zero_upper(&mut self) {
         self.put(&[0xC5, 0xF8, 0x77]);
     }

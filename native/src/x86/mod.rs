@@ -1,8 +1,8 @@
 //! Assembler for x86-64 with AVX2 and AVX-512.
 //!
-//! A vector instruction is described once, by a row of the table ([`vector`]). The row gives the VEX
-//! and the EVEX encoding at every width. The assembler uses VEX if the operands allow it, because
-//! VEX prefixes are shorter.
+//! A vector instruction is described once, by a row of the table ([`vector`]). The row gives the
+//! VEX and the EVEX encoding at every width. The assembler uses VEX if the operands allow it,
+//! because VEX prefixes are shorter.
 
 mod assembler;
 #[cfg(feature = "aot")]

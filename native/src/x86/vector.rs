@@ -183,7 +183,7 @@ rows! {
     VMOVMSKPD "vmovmskpd" Vex M0F P66 0x50 Full, shape: Unary, reg: General, widths: [B128, B256];
     VPTEST "vptest" Vex M0F38 P66 0x17 Full, shape: Unary, widths: [B128, B256];
     VPEXTRD "vpextrd" Vex M0F3A P66 0x16 Bytes(4), shape: Store, rm: General, has_immediate: true, widths: [B128, B128];
-    // Gathers: `reg = memory[rm]` of the elements whose sign bit of `vvvv` is set. The index of the memory operand is a vector.
+    // Gathers: `reg = memory[rm]` of the elements whose sign bit of `vvvv` is set. The index of `rm` is a vector.
     VPGATHERDD "vpgatherdd" Vex M0F38 P66 0x90 Bytes(4), shape: Gather, widths: [B256, B256];
     VPGATHERQD "vpgatherqd" Vex M0F38 P66 0x91 Bytes(4), shape: Gather, widths: [B256, B256];
     // Moves between vectors, memory and general registers.

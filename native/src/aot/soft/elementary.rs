@@ -1,5 +1,6 @@
-//! Functions that machines approximate, correctly rounded, by the steps of `halfbyte_isa::approx`: in f64, and where that leaves two results
-//! open once more in pairs of f64.
+//! Functions that machines approximate, correctly rounded, by the steps of `halfbyte_isa::approx`.
+//! The first evaluation is in f64. If two results remain possible, the second evaluation is in
+//! pairs of f64.
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::types::{F32, F64, I32, I64, I128};
@@ -11,7 +12,7 @@ use halfbyte_isa::approx::{Function, Pair};
 
 use crate::aot::scalar::Scalar;
 
-/// Of an f32.
+/// Returns the function of an f32.
 pub(super) fn single(s: &mut Scalar<'_, '_, '_>, function: Function, x: Value) -> Value {
     let x = s.cast(F32, x);
     let x = s.b.ins().fpromote(F64, x);
@@ -29,7 +30,7 @@ fn rounded(s: &mut Scalar<'_, '_, '_>, function: Function, x: Value) -> Value {
     exact(s, function, x, done);
     let near = compute::<Single>(s, function, x).0;
     let magnitude = s.b.ins().fabs(near);
-    // As `Function::single` has it.
+    // The unit is that of `Function::single`.
     let unit = s.f64(f64::from_bits(0x3D20_0000_0000_0000));
     let error = s.b.ins().fmul(magnitude, unit);
     let (below, above) = (s.b.ins().fsub(near, error), s.b.ins().fadd(near, error));
@@ -47,7 +48,8 @@ fn rounded(s: &mut Scalar<'_, '_, '_>, function: Function, x: Value) -> Value {
     result
 }
 
-/// The first of two whose sum it is to the nearest, or the f64 beside it where it is even and that is not exact.
+/// Rounds `high + low` to odd, where `high` is the sum rounded to nearest. An inexact sum with an even `high` becomes
+/// the f64 on the other side of the exact sum.
 fn beside(s: &mut Scalar<'_, '_, '_>, high: Value, low: Value) -> Value {
     let zero = s.f64(0.0);
     let is_exact = s.b.ins().fcmp(FloatCC::Equal, low, zero);
@@ -55,7 +57,7 @@ fn beside(s: &mut Scalar<'_, '_, '_>, high: Value, low: Value) -> Value {
     let is_odd = s.b.ins().band_imm_s(bits, 1);
     let is_odd = s.b.ins().icmp_imm_s(IntCC::NotEqual, is_odd, 0);
     let signs = s.b.ins().bxor(bits, rest);
-    // One more where the signs are alike, one less where they are not.
+    // The step is 1 if the signs are alike, and -1 otherwise.
     let signs = s.b.ins().sshr_imm_s(signs, 63);
     let step = s.b.ins().bor_imm_s(signs, 1);
     let moved = s.b.ins().iadd(bits, step);
@@ -64,7 +66,8 @@ fn beside(s: &mut Scalar<'_, '_, '_>, high: Value, low: Value) -> Value {
     s.cast(F64, bits)
 }
 
-/// Leaves with what is exact, has no value, or is beyond the range of what is evaluated: `Function::exact`.
+/// Jumps to `done` with the results that are exact, undefined or outside the range of the evaluation:
+/// `Function::exact`.
 fn exact(s: &mut Scalar<'_, '_, '_>, function: Function, x: Value, done: ir::Block) {
     let magnitude = s.b.ins().fabs(x);
     let is = |s: &mut Scalar<'_, '_, '_>, code: FloatCC, a: Value, b: f64| {
@@ -135,14 +138,14 @@ fn exact(s: &mut Scalar<'_, '_, '_>, function: Function, x: Value, done: ir::Blo
     }
 }
 
-/// 2 to an integer between -1022 and 1023.
+/// Returns 2 to the power of an integer between -1022 and 1023.
 fn power(s: &mut Scalar<'_, '_, '_>, exponent: Value) -> Value {
     let biased = s.b.ins().iadd_imm_s(exponent, 1023);
     let bits = s.b.ins().ishl_imm_s(biased, 52);
     s.cast(F64, bits)
 }
 
-/// The integer that a small number is at least, and its f64.
+/// Returns the floor of a small number, as an integer and as an f64.
 fn floor(s: &mut Scalar<'_, '_, '_>, x: Value) -> [Value; 2] {
     let toward = s.b.ins().fcvt_to_sint_sat(I64, x);
     let back = s.b.ins().fcvt_from_sint(F64, toward);
@@ -152,14 +155,14 @@ fn floor(s: &mut Scalar<'_, '_, '_>, x: Value) -> [Value; 2] {
     [whole, s.b.ins().fcvt_from_sint(F64, whole)]
 }
 
-/// What a function is evaluated with: `approx::real`.
+/// Number type of an evaluation: `approx::real`.
 trait Real: Copy {
-    /// Terms of a series.
+    /// Number of terms of a series.
     const TERMS: usize;
 
     fn of(s: &mut Scalar<'_, '_, '_>, x: Value) -> Self;
     fn constant(s: &mut Scalar<'_, '_, '_>, x: Pair) -> Self;
-    /// Either, by a truth value.
+    /// Returns `a` if `by` is true, else `b`.
     fn select(s: &mut Scalar<'_, '_, '_>, by: Value, a: Self, b: Self) -> Self;
     fn plus(self, s: &mut Scalar<'_, '_, '_>, other: Self) -> Self;
     fn times(self, s: &mut Scalar<'_, '_, '_>, other: Self) -> Self;
@@ -172,15 +175,14 @@ trait Real: Copy {
     }
 }
 
-/// An f64.
 #[derive(Clone, Copy)]
 struct Single(Value);
 
-/// The sum of two.
+/// The sum of two f64s.
 #[derive(Clone, Copy)]
 struct Double([Value; 2]);
 
-/// Either of two floats, by integers: a choice of floats may be a branch.
+/// Selects one of two floats by their integer bits, because a select of floats may become a branch.
 fn choose(s: &mut Scalar<'_, '_, '_>, by: Value, a: Value, b: Value) -> Value {
     let (a, b) = (s.cast(I64, a), s.cast(I64, b));
     let bits = s.b.ins().select(by, a, b);
@@ -224,7 +226,7 @@ impl Real for Single {
 }
 
 impl Double {
-    /// The exact sum of any two.
+    /// Returns the exact sum of any two f64s.
     fn two_sum(s: &mut Scalar<'_, '_, '_>, a: Value, b: Value) -> Double {
         let high = s.b.ins().fadd(a, b);
         let of_b = s.b.ins().fsub(high, a);
@@ -233,14 +235,14 @@ impl Double {
         Double([high, s.b.ins().fadd(less_a, less_b)])
     }
 
-    /// The exact sum where the first is the greater.
+    /// Returns the exact sum of two f64s, of which the first is the greater.
     fn quick(s: &mut Scalar<'_, '_, '_>, a: Value, b: Value) -> Double {
         let high = s.b.ins().fadd(a, b);
         let of_b = s.b.ins().fsub(high, a);
         Double([high, s.b.ins().fsub(b, of_b)])
     }
 
-    /// Two parts of 26 bits.
+    /// Splits an f64 into two parts of 26 bits.
     fn parts(s: &mut Scalar<'_, '_, '_>, a: Value) -> [Value; 2] {
         let by = s.f64(134_217_729.0);
         let scaled = s.b.ins().fmul(a, by);
@@ -249,7 +251,7 @@ impl Double {
         [high, s.b.ins().fsub(a, high)]
     }
 
-    /// The exact product.
+    /// Returns the exact product of two f64s.
     fn product(s: &mut Scalar<'_, '_, '_>, a: Value, b: Value) -> Double {
         let high = s.b.ins().fmul(a, b);
         let ([x, u], [y, v]) = (Double::parts(s, a), Double::parts(s, b));
@@ -298,7 +300,7 @@ impl Real for Double {
     }
 
     fn by(self, s: &mut Scalar<'_, '_, '_>, other: Double) -> Double {
-        // Three digits of a long division.
+        // Long division with three digits.
         let digit = |s: &mut Scalar<'_, '_, '_>, rest: Double| {
             let digit = s.b.ins().fdiv(rest.0[0], other.0[0]);
             let opposite = s.b.ins().fneg(digit);
@@ -319,7 +321,7 @@ impl Real for Double {
     }
 
     fn root(self, s: &mut Scalar<'_, '_, '_>) -> Double {
-        // A step of Newton's from a root of 53 bits has 104.
+        // One Newton step from a root of 53 bits gives 104 bits.
         let near = s.b.ins().sqrt(self.0[0]);
         let square = Double::product(s, near, near).neg(s);
         let rest = self.plus(s, square);
@@ -344,7 +346,7 @@ fn compute<R: Real>(s: &mut Scalar<'_, '_, '_>, function: Function, x: Value) ->
     }
 }
 
-/// The sum of coefficients times the powers of `t`, by Horner's rule.
+/// Returns the sum of coefficients times the powers of `t`, by Horner's rule.
 fn sum<R: Real>(s: &mut Scalar<'_, '_, '_>, t: R, coefficients: impl DoubleEndedIterator<Item = Pair>) -> R {
     let mut coefficients = coefficients.rev();
     let mut sum = match coefficients.next() {
@@ -359,7 +361,7 @@ fn sum<R: Real>(s: &mut Scalar<'_, '_, '_>, t: R, coefficients: impl DoubleEnded
     sum
 }
 
-/// e^t, t at most 0.35 from 0.
+/// Returns e^t for a `t` between -0.35 and 0.35.
 fn exponential<R: Real>(s: &mut Scalar<'_, '_, '_>, t: R) -> R {
     sum(s, t, BY_FACTORIAL.iter().take(R::TERMS * 4 / 5).copied())
 }
@@ -437,7 +439,7 @@ fn tanh<R: Real>(s: &mut Scalar<'_, '_, '_>, x: Value) -> R {
     let twice = s.b.ins().fadd(magnitude, magnitude);
     let limit = s.f64(0.35);
     let is_small = s.b.ins().fcmp(FloatCC::LessThan, twice, limit);
-    // (e^t - 1) / (e^t + 1), without the difference that cancels. Of what is not small it does not matter.
+    // (e^t - 1) / (e^t + 1), without the cancelling difference. The value does not matter if `twice` is not small.
     let bounded = choose(s, is_small, twice, limit);
     let t = R::of(s, bounded);
     let series = sum(s, t, BY_FACTORIAL.iter().take(R::TERMS * 4 / 5).skip(1).copied());
@@ -465,8 +467,8 @@ fn tanh<R: Real>(s: &mut Scalar<'_, '_, '_>, x: Value) -> R {
     R::select(s, is_negative, opposite, value)
 }
 
-/// How many quarters of a turn a number is from 0, modulo 4 and to nearest, and the part of a quarter from there as a sum of two:
-/// `approx::reduce`. Of a number below 1/2 it does not matter.
+/// Returns the nearest number of quarter turns, modulo 4, and the remainder in quarters as a sum of two f64s:
+/// `approx::reduce`. The result does not matter for a number below 1/2.
 fn quarters(s: &mut Scalar<'_, '_, '_>, x: Value) -> (Value, [Value; 2]) {
     let bits = s.cast(I64, x);
     let fraction = s.b.ins().band_imm_s(bits, 0xF_FFFF_FFFF_FFFF);
@@ -517,7 +519,7 @@ fn quarters(s: &mut Scalar<'_, '_, '_>, x: Value) -> (Value, [Value; 2]) {
     let (shifted, from) = (s.b.ins().ishl(high, two), s.constant(I64, 126));
     let carried = s.b.ins().ushr(low, from);
     let (high, low) = (s.b.ins().bor(shifted, carried), s.b.ins().ishl(low, two));
-    // Beyond the middle it is counted from the next one back.
+    // Beyond the middle of a quarter, the remainder is measured back from the next quarter.
     let (_, top) = s.b.ins().isplit(high);
     let is_beyond = s.b.ins().icmp_imm_s(IntCC::SignedLessThan, top, 0);
     let quads = {
@@ -543,7 +545,7 @@ fn quarters(s: &mut Scalar<'_, '_, '_>, x: Value) -> (Value, [Value; 2]) {
     (s.b.ins().iadd(quarter, one), part)
 }
 
-/// A fraction of 256 bits.
+/// Returns a fraction of 256 bits as a sum of two f64s.
 fn part(s: &mut Scalar<'_, '_, '_>, high: Value, low: Value) -> [Value; 2] {
     let (below, top) = s.b.ins().isplit(high);
     let (of_top, of_below) = (s.b.ins().clz(top), s.b.ins().clz(below));
@@ -560,7 +562,7 @@ fn part(s: &mut Scalar<'_, '_, '_>, high: Value, low: Value) -> [Value; 2] {
     let opposite = s.b.ins().ineg(zeros);
     let scale = power(s, opposite);
     let (low, high) = s.b.ins().isplit(top);
-    // The first 53 bits, and the 75 behind them, rounded.
+    // The first 53 bits, and the 75 bits after them, rounded.
     let first = s.b.ins().ushr_imm_s(high, 11);
     let middle = s.b.ins().band_imm_s(high, (1 << 11) - 1);
     let middle = s.b.ins().ishl_imm_s(middle, 42);

@@ -1,8 +1,9 @@
 //! Operations on halves, by f64.
 //!
-//! In f64 the product of two halves is exact, and so is the sum of two of binary16. What is not is rounded to odd there, so that the one
-//! rounding to a half after it is as if of the exact result. To nearest, that is done by the machine's own addition: beside a number whose
-//! last bit counts as much as that of the half will, the sum has no bits below.
+//! In f64 the product of two halves is exact, and so is the sum of two f16 values. An inexact
+//! result is rounded to odd in f64, so that the later rounding to a half equals one rounding of the
+//! exact result. Rounding to nearest is done by a floating-point addition of the machine. The
+//! addend is so large that the last bit of the sum has the weight of the last bit of the half.
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::types::{F32, F64, I32, I64};
@@ -13,22 +14,22 @@ use halfbyte_isa::halu::domain::{Domain, HalfCompare, HalfKind, HalfMinMax, Half
 use super::odd_sum;
 use crate::aot::scalar::Scalar;
 
-/// Bits of an f64's fraction.
+/// Number of fraction bits of an f64.
 const FRACTION: u32 = 52;
-/// The exponent field of an f64 that is 1.
+/// Exponent field of the f64 1.0.
 const BIAS: i32 = 1023;
 
-/// The exponent of the least normal number.
+/// Returns the exponent of the least normal number.
 const fn least(format: Format) -> i32 {
     format.min_exponent() + format.fraction_bits() as i32
 }
 
-/// The bits of the f64 that is 2 to a power.
+/// Returns the bits of the f64 that is 2 to a power.
 const fn power(exponent: i32) -> u64 {
     ((exponent + BIAS) as u64) << FRACTION
 }
 
-/// Both lanes of an operation.
+/// Emits an operation on both lanes.
 pub(super) fn half(s: &mut Scalar<'_, '_, '_>, op: &HalfOp, words: [Value; 3]) -> Value {
     s.lanes(words, |s, lanes| {
         let [a, b, c] = lanes.map(|lane| operand(s, op, lane));
@@ -36,14 +37,15 @@ pub(super) fn half(s: &mut Scalar<'_, '_, '_>, op: &HalfOp, words: [Value; 3]) -
         let nearest = rounding == Rounding::Nearest;
         let (result, addends) = match op.kind {
             HalfKind::Mul => (s.b.ins().fmul(a, b), None),
-            // Two of binary16 lie within 40 bits.
+            // The bits of two f16 values span at most 40 bits.
             HalfKind::Add if format == Format::F16 => (s.b.ins().fadd(a, b), Some([a, b])),
             HalfKind::Add => (odd(s, a, b), Some([a, b])),
             HalfKind::Fma => {
                 let product = s.b.ins().fmul(a, b);
-                // To nearest a sum of binary16 need not be rounded to odd. It is inexact in f64 only where one addend has no bit
-                // within 2^-52 of the other's first one: the other is then the result or lies beyond the format, and no middle of
-                // two halves, which would take a bit of a product within 2^-33.
+                // An f16 sum to nearest does not need rounding to odd. The sum is inexact in f64 only if one addend has
+                // no bit within 2^-52 of the leading bit of the other addend. The other addend then is the result or
+                // lies beyond the format. That addend is no midpoint of two halves, because a midpoint would require a
+                // bit of a product within 2^-33.
                 let sum =
                     if nearest && format == Format::F16 { s.b.ins().fadd(product, c) } else { odd(s, product, c) };
                 (sum, Some([product, c]))
@@ -63,7 +65,7 @@ fn odd(s: &mut Scalar<'_, '_, '_>, a: Value, b: Value) -> Value {
     s.cast(F64, bits)
 }
 
-/// A sum where what is exactly zero of unlike signs is -0.
+/// Returns a sum in which an exact zero of addends with unlike signs is -0.
 fn with_zero_down(s: &mut Scalar<'_, '_, '_>, sum: Value, addends: [Value; 2]) -> Value {
     let zero = s.f64(0.0);
     let is_zero = s.b.ins().fcmp(FloatCC::Equal, sum, zero);
@@ -76,13 +78,13 @@ fn with_zero_down(s: &mut Scalar<'_, '_, '_>, sum: Value, addends: [Value; 2]) -
     s.cast(F64, bits)
 }
 
-/// The f64 of an operand, which is in the low half of a word whose upper half is zero.
+/// Returns the f64 of an operand. The operand is in the low half of a word whose upper half is zero.
 fn operand(s: &mut Scalar<'_, '_, '_>, op: &HalfOp, lane: Value) -> Value {
     let lane = if op.mode.ftz { flush(s, op.mode.format, lane) } else { lane };
     widen(s, op.mode.format, lane)
 }
 
-/// A half, or the zero of its sign if it is subnormal.
+/// Returns a half, or the zero of the same sign if the half is subnormal.
 fn flush(s: &mut Scalar<'_, '_, '_>, format: Format, lane: Value) -> Value {
     let exponent = s.b.ins().band_imm_s(lane, i64::from(format.infinity()));
     let is_small = s.b.ins().icmp_imm_s(IntCC::Equal, exponent, 0);
@@ -90,10 +92,11 @@ fn flush(s: &mut Scalar<'_, '_, '_>, format: Format, lane: Value) -> Value {
     s.b.ins().select(is_small, zero, lane)
 }
 
-/// The f64 of a half. Any NaN is one.
+/// Returns the f64 of a half. All NaNs become one NaN.
 ///
-/// No subnormal f64 or f32 comes up on the way: processors take a hundred times as long with one. What is subnormal gets the exponent of
-/// the least normal number, and with it a leading one too many, which is taken off again.
+/// No intermediate value is a subnormal f64 or f32, because such a value takes processors a hundred times as long. A
+/// subnormal half gets the exponent of the least normal number, and thereby a leading one too many. A subtraction
+/// removes this leading one.
 pub(super) fn widen(s: &mut Scalar<'_, '_, '_>, format: Format, lane: Value) -> Value {
     let fraction = format.fraction_bits();
     let magnitude = s.b.ins().band_imm_s(lane, 0x7FFF);
@@ -101,7 +104,7 @@ pub(super) fn widen(s: &mut Scalar<'_, '_, '_>, format: Format, lane: Value) -> 
     let is_finite = s.b.ins().icmp_imm_s(IntCC::UnsignedLessThan, magnitude, i64::from(format.infinity()));
     let bits = s.b.ins().uextend(I64, magnitude);
     let bits = s.b.ins().ishl_imm_s(bits, i64::from(FRACTION - fraction));
-    // What the exponents differ by.
+    // Differences between the exponents of the formats.
     let unit = s.constant(I64, power(least(format)));
     let normal = s.constant(I64, power(least(format) - 1));
     let infinite = s.constant(I64, u64::from(0x7FF - (format.infinity() >> fraction)) << FRACTION);
@@ -120,7 +123,7 @@ pub(super) fn widen(s: &mut Scalar<'_, '_, '_>, format: Format, lane: Value) -> 
     s.cast(F64, bits)
 }
 
-/// An f64, rounded once more to a half, in the low half of a word; NaN becomes the one there is.
+/// Rounds an f64 to a half in the low half of a word. A NaN becomes the canonical NaN.
 pub(super) fn narrow(s: &mut Scalar<'_, '_, '_>, format: Format, rounding: Rounding, x: Value) -> Value {
     let bits = s.cast(I64, x);
     let sign = s.b.ins().ushr_imm_s(bits, 48);
@@ -128,14 +131,14 @@ pub(super) fn narrow(s: &mut Scalar<'_, '_, '_>, format: Format, rounding: Round
     let sign = s.b.ins().band_imm_s(sign, 0x8000);
     let all = s.constant(I64, u64::MAX >> 1);
     let magnitude = s.b.ins().band(bits, all);
-    // From here on all is infinite.
+    // All magnitudes from here on round to infinity.
     let end = s.constant(I64, power(beyond(format)));
     let kept = s.b.ins().umin(magnitude, end);
     let exponents = s.constant(I64, 0x7FF << FRACTION);
     let exponent = s.b.ins().band(kept, exponents);
     let first = s.constant(I64, power(least(format)));
     let exponent = s.b.ins().umax(exponent, first);
-    // A number so much greater that the last bit of the sum is the last one of the half.
+    // The addend is so much greater than the number that the last bit of the sum is the last bit of the half.
     let apart = s.constant(I64, u64::from(FRACTION - format.fraction_bits()) << FRACTION);
     let beside = s.b.ins().iadd(exponent, apart);
     let (kept_float, beside_float) = (s.cast(F64, kept), s.cast(F64, beside));
@@ -155,13 +158,13 @@ pub(super) fn narrow(s: &mut Scalar<'_, '_, '_>, format: Format, rounding: Round
             Rounding::Down => s.b.ins().select(sign, away, toward),
         };
     }
-    // The leading one of a normal number counts as one in the exponent, and so does a carry out of it.
+    // The leading one of a normal number counts as one in the exponent, and so does a carry out of the fraction.
     let low = s.b.ins().isub(exponent, first);
     let low = s.b.ins().ushr_imm_s(low, i64::from(FRACTION - format.fraction_bits()));
     let result = s.b.ins().iadd(low, units);
     let mut result = s.b.ins().ireduce(I32, result);
     if rounding != Rounding::Nearest {
-        // What is finite and too large stays so where it is rounded toward zero.
+        // A finite number that is too large stays finite if it is rounded toward zero.
         let is_reached = s.b.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, magnitude, end);
         let is_finite = s.b.ins().icmp(IntCC::UnsignedLessThan, magnitude, exponents);
         let is_large = s.b.ins().band(is_reached, is_finite);
@@ -179,19 +182,19 @@ pub(super) fn narrow(s: &mut Scalar<'_, '_, '_>, format: Format, rounding: Round
     s.b.ins().select(is_nan, nan, result)
 }
 
-/// The exponent of the first power of two that is too large for the format.
+/// Returns the exponent of the first power of two that is too large for the format.
 const fn beyond(format: Format) -> i32 {
     1 - least(format) + 1
 }
 
-/// What is done to the rounded result.
+/// Applies the clamp and the flush of an operation to the rounded result.
 fn finish(s: &mut Scalar<'_, '_, '_>, op: &HalfOp, rounded: Value) -> Value {
     let format = op.mode.format;
     let zero = s.word(0);
     let clamped = match op.mode.clamp {
         Clamp::None => rounded,
         Clamp::Sat => {
-            // What is negative is above what is infinite, and so is NaN.
+            // As unsigned bits, negative numbers and NaN are above infinity.
             let is_number = s.b.ins().icmp_imm_s(IntCC::UnsignedLessThanOrEqual, rounded, i64::from(format.infinity()));
             let one = s.word(format.one().into());
             let limited = s.b.ins().umin(rounded, one);
@@ -229,7 +232,7 @@ pub(in crate::aot) fn widen_to_single(s: &mut Scalar<'_, '_, '_>, format: Format
     s.b.ins().select(is_nan, nan, bits)
 }
 
-/// Halves in the order of their numbers, -0 below +0, as signed words.
+/// Maps halves to signed words in the order of their values, with -0 below +0.
 fn order_key(s: &mut Scalar<'_, '_, '_>, lane: Value) -> Value {
     let high = s.b.ins().ishl_imm_s(lane, 16);
     let signed = s.b.ins().sshr_imm_s(high, 16);
@@ -249,7 +252,7 @@ pub(in crate::aot) fn half_minmax(s: &mut Scalar<'_, '_, '_>, op: &HalfMinMax, m
         let [a, b] = lanes.map(|lane| if op.ftz { flush(s, op.format, lane) } else { lane });
         let [a_key, b_key] = [a, b].map(|lane| order_key(s, lane));
         let is_less = s.b.ins().icmp(IntCC::SignedLessThan, a_key, b_key);
-        // The first where it is less and the lesser is asked for, or neither.
+        // `a` is chosen if it is less and the minimum is requested, or if neither holds.
         let is_second = s.b.ins().bxor(is_less, min);
         let chosen = s.b.ins().select(is_second, b, a);
         let [a_nan, b_nan] = [a, b].map(|lane| is_nan(s, op.format, lane));

@@ -1,4 +1,5 @@
-//! Arithmetic that Cranelift has no instruction for, as code of the object. What is long is a function of its own.
+//! Arithmetic that Cranelift has no instruction for, as code of the object. Long code is a function
+//! of its own.
 
 mod elementary;
 mod half;
@@ -16,23 +17,23 @@ use super::memory::here;
 use super::scalar::{Scalar, Values};
 pub(super) use half::{half_compare, half_minmax, narrow_single, widen_to_single};
 
-/// A function that code of the object calls, by what it computes.
+/// A function that code of the object calls, named by its computation.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Soft {
-    /// Both lanes.
+    /// Operation on both lanes.
     Half(HalfOp),
-    /// Of f32, not to nearest.
+    /// Operation on f32s, not rounded to nearest.
     Single(FloatOp),
-    /// Of f64.
+    /// Operation on f64s.
     Double(FloatOp),
     Convert(Conversion),
     Elementary(Function),
-    /// From an address on so many bytes become zeros.
+    /// Zeroes a number of bytes from an address on.
     Zero,
 }
 
 impl Soft {
-    /// The number of operands, all of which are words but for those of [`Soft::Zero`].
+    /// Returns the number of operands. All are words, except those of [`Soft::Zero`].
     pub fn operands(self) -> usize {
         match self {
             Soft::Half(HalfOp { kind: HalfKind::Fma, .. }) | Soft::Single(_) => 3,
@@ -42,7 +43,7 @@ impl Soft {
         }
     }
 
-    /// The number of words that it gives.
+    /// Returns the number of result words.
     pub fn results(self) -> usize {
         match self {
             Soft::Double(_) | Soft::Convert(_) => 2,
@@ -52,7 +53,7 @@ impl Soft {
     }
 }
 
-/// What a function computes of its parameters.
+/// Emits the computation of a function on its parameters.
 pub(super) fn body(s: &mut Scalar<'_, '_, '_>, soft: Soft, args: &[Value]) -> Values {
     let zero = || args.first().copied().unwrap_or(Value::from_u32(0));
     let arg = |k: usize| args.get(k).copied().unwrap_or_else(zero);
@@ -70,7 +71,7 @@ pub(super) fn body(s: &mut Scalar<'_, '_, '_>, soft: Soft, args: &[Value]) -> Va
     }
 }
 
-/// Words as long as there are any, then bytes.
+/// Zeroes whole words first, then the remaining bytes.
 fn zero_bytes(s: &mut Scalar<'_, '_, '_>, [start, bytes]: [Value; 2]) {
     let ends = [-32, -8, -1].map(|mask| s.b.ins().band_imm_s(bytes, mask));
     let [lines, words, after] = ends.map(|end| s.b.ins().iadd(start, end));
@@ -93,8 +94,9 @@ fn zero_bytes(s: &mut Scalar<'_, '_, '_>, [start, bytes]: [Value; 2]) {
     }
 }
 
-/// The bits of the sum of two f64, rounded to odd: where it is not exact, its last bit is one, and what is cut off later to fewer than 52
-/// bits rounds as the exact sum does. The sum to nearest is beside that or is it: what it lacks, which is exact (Knuth), says on which side.
+/// Returns the bits of the sum of two f64s, rounded to odd: the last bit of an inexact sum is one. A later rounding to
+/// fewer than 52 bits then rounds as the exact sum does. The sum to nearest is that number or its neighbour. The error
+/// of the sum, which is exact (Knuth), tells the side.
 fn odd_sum(s: &mut Scalar<'_, '_, '_>, a: Value, b: Value) -> Value {
     let near = s.b.ins().fadd(a, b);
     let of_b = s.b.ins().fsub(near, a);
@@ -102,12 +104,12 @@ fn odd_sum(s: &mut Scalar<'_, '_, '_>, a: Value, b: Value) -> Value {
     let (less_a, less_b) = (s.b.ins().fsub(a, of_a), s.b.ins().fsub(b, of_b));
     let rest = s.b.ins().fadd(less_a, less_b);
     let zero = s.f64(0.0);
-    // Of infinities and NaN there is no rest.
+    // For infinities and NaN, both comparisons are false.
     let (below, above) =
         (s.b.ins().fcmp(FloatCC::LessThan, rest, zero), s.b.ins().fcmp(FloatCC::GreaterThan, rest, zero));
     let is_cut = s.b.ins().bor(below, above);
     let (bits, rest) = (s.cast(I64, near), s.cast(I64, rest));
-    // Towards zero, where what it lacks has the other sign.
+    // The magnitude decreases if the error has the other sign.
     let signs = s.b.ins().bxor(bits, rest);
     let down = s.b.ins().ushr_imm_s(signs, 63);
     let toward = s.b.ins().isub(bits, down);
@@ -115,7 +117,8 @@ fn odd_sum(s: &mut Scalar<'_, '_, '_>, a: Value, b: Value) -> Value {
     s.b.ins().select(is_cut, odd, bits)
 }
 
-/// `a * b + c` of f32 with one rounding: the product is exact in f64, and the sum rounded to odd has 29 bits more than are left.
+/// Returns `a * b + c` of f32s with one rounding. The product is exact in f64, and the sum rounded to odd has 29 bits
+/// more than the result.
 pub(super) fn single_fma(s: &mut Scalar<'_, '_, '_>, operands: [Value; 3]) -> Value {
     let [a, b, c] = operands.map(|x| {
         let x = s.cast(F32, x);
@@ -128,7 +131,7 @@ pub(super) fn single_fma(s: &mut Scalar<'_, '_, '_>, operands: [Value; 3]) -> Va
     s.single_result(result)
 }
 
-/// An operation on f64s: to nearest what the machine has, but that which NaN it is is said here.
+/// Emits an operation on f64s. The machine rounds to nearest, but this function determines which NaN results.
 pub(super) fn double(s: &mut Scalar<'_, '_, '_>, op: &FloatOp, operands: [[Value; 2]; 3]) -> [Value; 2] {
     if op.rounding != Rounding::Nearest || (op.kind == FloatKind::Fma && !s.library.features.fma) {
         let words: Values = operands.as_flattened().iter().copied().take(2 * op.kind.operands()).collect();

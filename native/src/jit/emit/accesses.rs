@@ -1,10 +1,10 @@
-//! Accesses to memory, as calls of the functions that make them for whole rows.
+//! Memory accesses, as calls of functions that execute the accesses for whole rows.
 
 use super::*;
 use crate::jit::strided;
 
 impl BlockEmitter<'_, '_, '_> {
-    /// Makes a load, or prepares a store.
+    /// Executes a load, or prepares a store.
     pub(super) fn begin_access(&mut self, number: u32) {
         let access = &self.dataflow.accesses[number as usize];
         let method = self.plan.methods[number as usize];
@@ -66,7 +66,8 @@ impl BlockEmitter<'_, '_, '_> {
         self.accesses[number as usize] = Some(found);
     }
 
-    /// Loads at a stride: from where it is in the memory of the group, or by a call. The row of what was loaded.
+    /// Emits an affine load and returns its row. The row is in shared memory itself if possible; otherwise a call loads
+    /// the elements.
     fn load_affine(&mut self, number: u32, found: Found, args: &[Value]) -> Value {
         let place = self.in_shared(number, found);
         let done = self.e.b.create_block();
@@ -84,7 +85,8 @@ impl BlockEmitter<'_, '_, '_> {
         row
     }
 
-    /// Where words of a load lie one after the other in the memory of the group, as a row of whole chunks, and whether they do.
+    /// Returns the address in shared memory of a contiguous load of words, and a truth value. The truth value holds if
+    /// the address is valid as a row of whole chunks.
     fn in_shared(&mut self, number: u32, found: Found) -> Option<(Value, Value)> {
         let access = &self.dataflow.accesses[number as usize];
         let Action::Load { place: Location::Own { space: Space::Shared, offset, imm }, width: Width::B32, .. } =
@@ -108,15 +110,15 @@ impl BlockEmitter<'_, '_, '_> {
         let b = &mut self.e.b;
         let first = b.ins().uextend(I64, found.offset);
         let first = b.ins().iadd_imm_s(first, i64::from(imm));
-        // A loop reads one chunk at least.
+        // A loop reads at least one chunk.
         let least = b.ins().iconst(I64, i64::from(CHUNK));
         let length = b.ins().umax(items, least);
         let length = b.ins().ishl_imm_s(length, 2);
         let end = b.ins().iadd(first, length);
-        // One below zero is beyond the end.
+        // Offsets below zero wrap to values beyond the end.
         let is_within = b.ins().icmp(IntCC::UnsignedLessThanOrEqual, end, bytes);
         let starts_within = b.ins().icmp(IntCC::UnsignedLessThan, first, bytes);
-        // Whole chunks of aligned words.
+        // The check accepts only whole chunks of aligned words.
         let rest = b.ins().band_imm_s(items, i64::from(CHUNK) - 1);
         let odd = b.ins().band_imm_s(first, 3);
         let rest = b.ins().bor(rest, odd);
@@ -126,14 +128,14 @@ impl BlockEmitter<'_, '_, '_> {
         Some((b.ins().iadd(start, first), is_there))
     }
 
-    /// Items of whole chunks that have those for which a truth value may hold, of which there may be none.
+    /// Returns the number of items, rounded up to whole chunks, for which a truth value can hold; possibly zero.
     pub(super) fn chunks_of_first(&mut self, bound: Bound) -> Value {
         let [items, _] = self.bound(bound);
         let items = self.e.b.ins().iadd_imm_s(items, i64::from(CHUNK) - 1);
         self.e.b.ins().band_imm_s(items, -i64::from(CHUNK))
     }
 
-    /// Says how far along the row an access looks, where its guard tells.
+    /// Sets the number of items that an access must look at, if its guard has a bound.
     fn say_first(&mut self, number: u32) {
         let guard = self.dataflow.accesses[number as usize].guard;
         if self.plan.is_of_first(self.dataflow, number)
@@ -144,15 +146,15 @@ impl BlockEmitter<'_, '_, '_> {
             self.e.set_field(Field::First, first);
             let all = match guard.map(|guard| self.dataflow.op(guard)) {
                 Some(Op::Less(_)) => self.e.b.ins().uextend(I32, all),
-                // What is both may hold for fewer.
+                // An equality, or a conjunction, can hold for fewer items than the bound.
                 _ => self.e.b.ins().iconst(I32, 0),
             };
             self.e.set_field(Field::FirstAll, all);
         }
     }
 
-    /// How many items at most are those for which a truth value may hold, of the first in the row, and whether what bounds it holds for
-    /// all of them.
+    /// Returns an upper bound of the number of first items for which a truth value can hold. Also returns `true` if the
+    /// comparison behind the bound holds for all of these items.
     pub(super) fn bound(&mut self, bound: Bound) -> [Value; 2] {
         let items = self.e.field(I32, Field::Items);
         let items = self.e.b.ins().uextend(I64, items);
@@ -186,7 +188,7 @@ impl BlockEmitter<'_, '_, '_> {
         }
     }
 
-    /// Base and offset of the first item.
+    /// Returns the base and the offset of the first item.
     pub(super) fn address(&mut self, place: &Location) -> (Value, Value) {
         match *place {
             Location::Global { offset, base: [low, high], .. } | Location::Flat { offset, base: [low, high], .. } => {
@@ -202,7 +204,7 @@ impl BlockEmitter<'_, '_, '_> {
         }
     }
 
-    /// The rows of offset and base.
+    /// Returns the rows of the offset and the base.
     pub(super) fn place_rows(&mut self, place: &Location) -> [Value; 3] {
         match *place {
             Location::Global { offset, base: [low, high], .. } | Location::Flat { offset, base: [low, high], .. } => {
@@ -222,7 +224,7 @@ impl BlockEmitter<'_, '_, '_> {
         }
     }
 
-    /// The first row of an access's own.
+    /// Returns the first row that belongs to an access.
     pub(super) fn access_row(&mut self, number: u32) -> Value {
         match self.plan.access_rows.get(number as usize).copied().flatten() {
             Some(row) => self.home(Home::Temporary(row), 0),
@@ -280,7 +282,7 @@ impl BlockEmitter<'_, '_, '_> {
             Action::Store { place, width, data } => {
                 site.kind = Kind::Access(Access::Store);
                 site.width = *width;
-                // What waits in the site's own row is a row.
+                // Words that wait in the access's own row form a row.
                 let direct = self.plan.methods[number as usize] == Method::StoreDirect;
                 site.steps.data.iter_mut().zip(data).for_each(|(step, &word)| *step = direct || each(word));
                 Some(place)

@@ -5,7 +5,7 @@ use arrayvec::ArrayVec;
 use super::*;
 use crate::jit::vector::elements::Strided;
 
-/// A loop over the items of a row.
+/// Open loop over the items of a row.
 pub(super) struct Loop {
     body: Block,
     bytes: Value,
@@ -13,40 +13,40 @@ pub(super) struct Loop {
     carried: Vec<Value>,
 }
 
-/// The values of an iteration of a loop: of each four items its own.
+/// Values of a loop iteration, for each group of four items.
 pub(super) struct Iteration {
     stage: u32,
-    /// The rows that loads found, moved on, and the type to load.
+    /// Rows of loads, advanced to the iteration, with the type to load.
     loaded: Vec<Option<(Value, Type)>>,
     values: Vec<[Option<Value>; 4]>,
-    /// The same, but that what is NaN may be any.
+    /// Values whose NaNs need not be canonical.
     floats: Vec<[Option<Value>; 4]>,
-    /// Accesses at a stride that the loop makes, and the words that were loaded so.
+    /// Strided accesses of the loop, and the words that they have loaded.
     strided: Vec<Strided>,
     words: Vec<[Option<[Option<Value>; 4]>; 4]>,
-    /// The context, moved on to the iteration's items.
+    /// Address of the context, advanced to the items of the iteration.
     context: Value,
-    /// Vectors made before the loop.
+    /// Splats from before the loop.
     splats: Vec<Option<Value>>,
-    /// Rows that are not the context's, and what they are moved on.
+    /// Rows outside the context, each with its address advanced to the iteration.
     rows: Vec<(Value, Value)>,
 }
 
 impl Loop {
-    /// Bytes of a row before the items of the iteration.
+    /// Returns the offset in a row of the items of the iteration, in bytes.
     pub fn offset(&self) -> Value {
         self.offset
     }
 }
 
 impl Emitter<'_, '_> {
-    /// Begins a loop over the items: its offset in a row, and values that go from iteration to iteration.
+    /// Begins a loop over all items, with loop-carried values.
     pub(super) fn begin_loop(&mut self, carried: &[Value]) -> Loop {
         let (begin, bytes) = (self.b.ins().iconst(I64, 0), self.field(I64, Field::Bytes));
         self.begin_loop_over(begin, bytes, carried)
     }
 
-    /// The same from one offset in a row to another, of one iteration at least.
+    /// Begins a loop from one offset in a row to another, with at least one iteration.
     fn begin_loop_over(&mut self, begin: Value, bytes: Value, carried: &[Value]) -> Loop {
         let body = self.b.create_block();
         let offset = self.b.append_block_param(body, I64);
@@ -61,7 +61,7 @@ impl Emitter<'_, '_> {
         Loop { body, bytes, offset, carried: carried_in }
     }
 
-    /// Ends a loop whose iterations do so many items.
+    /// Ends a loop whose iterations process `items` items. Returns the final loop-carried values.
     pub(super) fn end_loop(&mut self, around: &Loop, items: u32, carried: &[Value]) -> Vec<Value> {
         let next = self.b.ins().iadd_imm_s(around.offset, i64::from(4 * items));
         let more = self.b.ins().icmp(IntCC::UnsignedLessThan, next, around.bytes);
@@ -75,7 +75,7 @@ impl Emitter<'_, '_> {
         results
     }
 
-    /// Writes what is in a cell's slot to its row, growing as a shape says.
+    /// Fills the row of a cell from its slot and its shape.
     pub fn spread(&mut self, cell: Cell, truth: bool, shape: Shape) {
         let mut first = self.slot(cell);
         if truth {
@@ -98,7 +98,8 @@ impl Emitter<'_, '_> {
         self.end_loop(&around, CHUNK, &[]);
     }
 
-    /// What four items have on a grid: of a vector of what the first has, and from where in the rows of the context on.
+    /// Returns the values of four items on a grid: a splat of the first item's value plus the terms of both axes. `at`
+    /// is the offset of the items from `context`.
     fn on_grid(&mut self, first: Value, shape: Shape, context: Value, at: i32) -> Value {
         let Shape::Grid(x, y) = shape else { return first };
         let mut sum = first;
@@ -118,13 +119,13 @@ impl Emitter<'_, '_> {
         sum
     }
 
-    /// The numbers of the first four items.
+    /// Returns the numbers of the first four items.
     fn ramp_from_zero(&mut self) -> Value {
         let zero = self.b.ins().iconst(I32, 0);
         self.ramp(zero, 1)
     }
 
-    /// Four words from a first one on.
+    /// Returns four words that begin with `first` and increase by `stride`.
     pub(super) fn ramp(&mut self, first: Value, stride: u32) -> Value {
         let first = self.b.ins().splat(I32X4, first);
         if stride == 0 {
@@ -138,7 +139,7 @@ impl Emitter<'_, '_> {
 }
 
 impl BlockEmitter<'_, '_, '_> {
-    /// What a stage does for all items of the row.
+    /// Emits the loop of a stage for all items of the row.
     pub(super) fn body(&mut self, number: u32, stage: &Stage) {
         let condition = self.unit.condition.filter(|_| stage.condition && !self.masked);
         if let (Some(condition), Some(Split::ByEnds)) = (condition, self.split)
@@ -158,7 +159,7 @@ impl BlockEmitter<'_, '_, '_> {
         let [any, other] = [(); 2].map(|()| self.e.b.append_block_param(done, I8));
         self.e.b.ins().brif(known, done, &[all.into(), none.into()], each, &[]);
         self.e.b.switch_to_block(each);
-        // What is computed for it is not there where it is not run.
+        // Scalars that are computed in this branch are not available after the branch.
         let scalars = self.scalars.clone();
         self.each_item(number, stage);
         self.scalars = scalars;
@@ -168,8 +169,8 @@ impl BlockEmitter<'_, '_, '_> {
         self.condition = Some((any, other));
     }
 
-    /// Says in the header how many of the first items are a row of their own, where a condition is not seen to be the same for all. Wherever
-    /// it is cut, each part is run as if it were all there is.
+    /// Emits a condition whose value is known from both ends of the row. If the value is mixed, sets the header field
+    /// for splitting the row. Every split is correct, because each part runs as a row of its own.
     fn say_part(&mut self, condition: Id, [all, none]: [Value; 2]) {
         let (cut, done) = (self.e.b.create_block(), self.e.b.create_block());
         self.e.b.set_cold_block(cut);
@@ -181,17 +182,17 @@ impl BlockEmitter<'_, '_, '_> {
         self.e.set_field(Field::Cut, least);
         self.e.b.ins().jump(done, &[]);
         self.e.b.switch_to_block(done);
-        // It may hold for some where it is not seen to hold for none.
+        // If the ends do not show that the condition is false for all items, it may be true for some.
         let b = &mut self.e.b;
         self.condition = Some((b.ins().bxor_imm_s(none, 1), b.ins().bxor_imm_s(all, 1)));
     }
 
-    /// Where in a row loops begin.
+    /// Returns the offset in a row at which loops begin.
     pub(super) fn begin(&mut self) -> Value {
         if self.masked { self.e.field(I64, Field::Begin) } else { self.e.b.ins().iconst(I64, 0) }
     }
 
-    /// What a word has grown to where loops begin.
+    /// Returns the value of an affine word at the start of the loops.
     fn grown(&mut self, first: Value, stride: u32, begin: Value) -> Value {
         if !self.masked || stride == 0 {
             return first;
@@ -203,7 +204,7 @@ impl BlockEmitter<'_, '_, '_> {
         b.ins().iadd(first, by)
     }
 
-    /// An access at a stride, from the element on where loops begin.
+    /// Advances a strided access to the start of the loops.
     fn moved_on(&mut self, of: Strided, begin: Value) -> Strided {
         if !self.masked {
             return of;
@@ -214,7 +215,8 @@ impl BlockEmitter<'_, '_, '_> {
         Strided { at: b.ins().iadd(of.at, by), ..of }
     }
 
-    /// The loop of a stage. Accesses ask each item of a row for their guard: it holds for none that the loop left out.
+    /// Emits the loop of a stage. Accesses check the guard of every item of a row, so the guard is cleared for items
+    /// that the loop skips.
     fn each_item(&mut self, number: u32, stage: &Stage) {
         self.make_loop(number, stage);
         let (accesses, is_masked) = (&self.dataflow.accesses, self.masked);
@@ -247,7 +249,7 @@ impl BlockEmitter<'_, '_, '_> {
             _ => 1,
         }
         .min(self.e.max_unroll);
-        // Whatever the loop reads that does not change in it.
+        // Loop-invariant values that the loop reads.
         let mut splats = vec![None; self.scalars.len()];
         let mut pointers: Vec<(Id, Value)> = Vec::new();
         let mut ramps: Vec<(Id, Value)> = Vec::new();
@@ -300,7 +302,8 @@ impl BlockEmitter<'_, '_, '_> {
                 rows.push((row, self.e.fresh(row)));
             }
         }
-        // Of the items that the condition is asked of: whether it holds for one, or does not, and the numbers of the next four.
+        // State of the condition: whether it holds for an item, whether it fails for an item, and the numbers of the
+        // next four items.
         let mut carried = Vec::new();
         let mut limit = None;
         if asks {
@@ -409,7 +412,7 @@ impl BlockEmitter<'_, '_, '_> {
         }
     }
 
-    /// What a loop reads that was there before it.
+    /// Returns the values that a loop reads from outside.
     pub(super) fn read_by(&self, stage: &Stage) -> Vec<Id> {
         let mut read: Vec<Id> = stage.body.iter().flat_map(|&id| self.dataflow.args(id)).collect();
         read.extend(stage.keeps.iter().map(|&(id, _)| id));
@@ -420,7 +423,7 @@ impl BlockEmitter<'_, '_, '_> {
         read
     }
 
-    /// The lanes that a loop's operations take a value as: what is loaded as them may be an operand in memory.
+    /// Returns the type in which a loop loads a value. If all users work on bytes, this type permits a memory operand.
     pub(super) fn lanes(&self, stage: &Stage, id: Id) -> Type {
         let mut users = stage.body.iter().filter(|&&user| self.dataflow.args(user).contains(&id));
         let bytes = |&user: &Id| matches!(self.dataflow.op(user), Op::Video(VideoOp { lanes: Lanes::Four, .. }));
@@ -432,7 +435,7 @@ impl BlockEmitter<'_, '_, '_> {
         self.e.b.ins().store(here(), value, iteration.context, offset);
     }
 
-    /// An access at a stride, from its first element on.
+    /// Returns a strided access, positioned at its first element.
     pub(super) fn strided(&self, number: u32) -> Option<Strided> {
         let (Action::Load { width, .. } | Action::Store { width, .. }) = self.dataflow.accesses[number as usize].action
         else {
@@ -443,7 +446,7 @@ impl BlockEmitter<'_, '_, '_> {
         Some(Strided { number, width, signed, at, step })
     }
 
-    /// Four items' word of what the loop loads.
+    /// Returns a word of a strided load for four items.
     fn element(&mut self, iteration: &mut Iteration, number: u32, k: u8, u: u32) -> Value {
         let known = &mut iteration.words[number as usize][u as usize];
         let words = match (*known, iteration.strided.iter().find(|of| of.number == number)) {
@@ -457,12 +460,12 @@ impl BlockEmitter<'_, '_, '_> {
         }
     }
 
-    /// Whether the loop computes a value.
+    /// Returns `true` if the loop computes the value.
     fn is_here(&self, iteration: &Iteration, id: Id) -> bool {
         self.plan.class[id.index()] == Class::Inline && self.plan.stage_of[id.index()] == iteration.stage
     }
 
-    /// The operands of an operation.
+    /// Returns the operands of an operation.
     fn vectors(&mut self, iteration: &mut Iteration, id: Id, u: u32) -> [Value; 3] {
         let takes_any = vector::takes_any_nan(self.dataflow.op(id));
         let args = self.dataflow.args(id);
@@ -475,7 +478,7 @@ impl BlockEmitter<'_, '_, '_> {
         std::array::from_fn(|k| values.get(k).copied().unwrap_or(fill))
     }
 
-    /// Four items' values for who does the same for all NaNs.
+    /// Returns a value for four items whose NaNs need not be canonical, for users that treat all NaNs alike.
     fn float(&mut self, iteration: &mut Iteration, id: Id, u: u32) -> Value {
         let known = iteration.floats[id.index()][u as usize].or(iteration.values[id.index()][u as usize]);
         if let Some(value) = known {
@@ -489,7 +492,7 @@ impl BlockEmitter<'_, '_, '_> {
                 let values = self.vectors(iteration, id, u);
                 vector::compute_float(self.e.b, op, values)
             }
-            // A sign that is changed or taken away leaves NaN what it is.
+            // An operation on the sign alone keeps NaN a NaN.
             Op::Xor | Op::And
                 if let &[x, bits] = args.as_slice()
                     && is_of_sign(self.dataflow, op, bits) =>
@@ -504,7 +507,7 @@ impl BlockEmitter<'_, '_, '_> {
         value
     }
 
-    /// Four items' values.
+    /// Returns a value for four items.
     pub(super) fn vector(&mut self, iteration: &mut Iteration, id: Id, u: u32) -> Value {
         if let Some(value) = iteration.values[id.index()][u as usize] {
             return value;
@@ -573,7 +576,7 @@ impl BlockEmitter<'_, '_, '_> {
 }
 
 impl Iteration {
-    /// A row that the loop reads or writes, moved on to the items of the iteration.
+    /// Returns a row of the loop, advanced to the items of the iteration.
     pub(super) fn moved(&self, row: Value) -> Option<Value> {
         self.rows.iter().find(|(from, _)| *from == row).map(|&(_, moved)| moved)
     }

@@ -1,4 +1,5 @@
-//! Native code for a block: what [`super::schedule`] put into stages, as Cranelift instructions.
+//! Code generation for a block: translates the stages of [`super::schedule`] to Cranelift
+//! instructions.
 
 mod accesses;
 mod loops;
@@ -30,7 +31,7 @@ use crate::rows::{self, RowOp};
 use halfbyte_isa::trap::{Access, Space};
 use wide::{Vectorizer, WideFunction, WideLoop};
 
-/// What compiled code points to, for as long as it is there.
+/// Objects that compiled code refers to, which live as long as the code.
 #[derive(Default)]
 pub(super) struct Constants {
     #[expect(clippy::vec_box, reason = "code has the addresses")]
@@ -41,13 +42,13 @@ pub(super) struct Constants {
     doubles: Vec<Box<DoubleWord>>,
     #[expect(clippy::vec_box, reason = "code has the addresses")]
     wide: Vec<Box<WideFunction>>,
-    /// Words as often as calls read those that are the same for all items.
+    /// Uniform operands of calls, each repeated for a chunk.
     #[expect(clippy::vec_box, reason = "code has the addresses")]
     chunks: Vec<Box<[u32; CHUNK as usize]>>,
 }
 
 impl Constants {
-    /// The address of a chunk of a word.
+    /// Returns the address of a chunk that repeats a word.
     fn chunk(&mut self, word: u32) -> usize {
         let known = self.chunks.iter().find(|chunk| chunk.first() == Some(&word));
         if let Some(chunk) = known {
@@ -60,26 +61,26 @@ impl Constants {
     }
 }
 
-/// A function on its way.
+/// State of a function during code generation.
 pub(super) struct Emitter<'a, 'f> {
     pub b: &'a mut FunctionBuilder<'f>,
     pub map: &'a mut Map,
     pub constants: &'a mut Constants,
-    /// The context.
+    /// Address of the context.
     pub context: Value,
     pub call_conv: CallConv,
-    /// Iterations of a loop's body, of four items each, that are made one at most; a power of two.
+    /// Maximum unroll factor of a loop whose body processes four items; a power of two.
     pub max_unroll: u32,
-    /// Whether loops of stages are in the function itself.
+    /// `true` if the function itself contains loops of stages.
     pub has_loops: bool,
 }
 
-/// Memory of the context.
+/// Returns the flags of accesses to the context.
 fn here() -> MemFlagsData {
     MemFlagsData::trusted()
 }
 
-/// Memory that may start anywhere.
+/// Returns the flags of accesses without a known alignment.
 fn anywhere() -> MemFlagsData {
     let mut flags = MemFlagsData::new();
     flags.set_notrap();
@@ -116,8 +117,8 @@ impl Emitter<'_, '_> {
         self.b.inst_results(call).first().copied()
     }
 
-    /// An address, in a register from here on: it is put into memory and taken out again. The allocator does not part what
-    /// was found before a call from what a loop uses, and would reload it in every iteration.
+    /// Copies an address to a new register through memory. Without the copy, the allocator does not split the live
+    /// range across calls and reloads the address in every iteration.
     fn fresh(&mut self, address: Value) -> Value {
         let slot = self.b.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, 8, 3));
         self.b.ins().stack_store(I64, address, slot, 0);
@@ -125,42 +126,42 @@ impl Emitter<'_, '_> {
     }
 }
 
-/// What is known of a condition at the end of a block.
+/// Condition at the end of a block.
 pub(super) enum Condition {
-    /// There is none.
+    /// The block has no condition.
     None,
-    /// A truth value, the same for all items.
+    /// Uniform truth value.
     Same(Value),
-    /// Whether it holds for any item, and whether it does not hold for any.
+    /// `any` is true if the condition holds for some item, and `other` if it does not hold for some item.
     Each { any: Value, other: Value },
 }
 
-/// A block on its way.
+/// State of a block during code generation.
 pub(super) struct BlockEmitter<'e, 'a, 'f> {
     e: &'e mut Emitter<'a, 'f>,
     unit: &'e Unit,
     dataflow: &'e Dataflow,
     plan: &'e Schedule,
     masked: bool,
-    /// How a row that parts at its end is run as two.
+    /// Way of splitting a row that diverges at the end of the block into two rows, if any.
     split: Option<Split>,
-    /// The condition is known without a look at each item.
+    /// `true` if the condition is known without a loop over the items.
     is_told: bool,
-    /// Values that are the same for all items, or those of the first.
+    /// Uniform values, or the values of the first item.
     scalars: Vec<Option<Value>>,
-    /// The constant bank, once something is read from it.
+    /// Address of the constant bank, after its first use.
     bank: Option<Value>,
-    /// The rows that accesses found or will write, and what they were called with.
+    /// Results and arguments of the calls for accesses.
     accesses: Vec<Option<Found>>,
     condition: Option<(Value, Value)>,
-    /// By stage, its loop in wide vectors.
+    /// Wide loop of each stage, if any.
     wide: Vec<Option<WideLoop>>,
 }
 
 #[derive(Clone, Copy)]
 struct Found {
     row: Value,
-    /// From an element to the next, where loops make the access.
+    /// Distance of two elements, if loops execute the access.
     step: Value,
     site: Value,
     base: Value,
@@ -168,7 +169,7 @@ struct Found {
 }
 
 impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
-    /// None where the schedule has something in a loop of which there is no such loop.
+    /// Creates the state of a block. Returns `None` if a stage needs a wide loop but has none.
     pub fn new(
         e: &'e mut Emitter<'a, 'f>,
         unit: &'e Unit,
@@ -201,7 +202,7 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
         Vectorizer { unit, plan, masked, split, map: self.e.map }
     }
 
-    /// Leaves with a code where guards that are to hold for all items are not seen to.
+    /// Emits a return with `code` unless the assumed guards hold for all items.
     pub fn leave_unless_guards_hold(&mut self, code: u32) {
         let unit = self.unit;
         let mut may: Option<Value> = None;
@@ -219,7 +220,7 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
         self.e.b.switch_to_block(on);
     }
 
-    /// Translates all stages.
+    /// Emits all stages.
     pub fn emit(mut self) -> Condition {
         let plan = self.plan;
         for (number, stage) in (0..).zip(&plan.stages) {
@@ -244,12 +245,12 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
         }
     }
 
-    /// Whether a value is a truth value.
+    /// Returns `true` if a value is a truth value.
     fn is_truth(&self, id: Id) -> bool {
         self.plan.is_truth(id)
     }
 
-    /// A value that is the same for all items, or that of the first.
+    /// Returns a uniform value, or the value of the first item.
     fn scalar(&mut self, id: Id) -> Value {
         match self.scalars[id.index()] {
             Some(value) => value,
@@ -267,7 +268,7 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
             return;
         }
         let value = self.scalar(id);
-        // For calls, which take rows: the same word as often as they read it.
+        // Calls read rows, so a uniform word is repeated for a chunk.
         if let (Some(home), Class::Uniform) = (self.plan.rows[id.index()], self.plan.class[id.index()]) {
             let words = self.splat(id, value);
             let row = self.home(home, 0);
@@ -281,19 +282,19 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
         }
     }
 
-    /// The vector of a scalar.
+    /// Returns the splat of a scalar.
     fn splat(&mut self, id: Id, value: Value) -> Value {
         let word = if self.is_truth(id) { self.all_ones(value) } else { value };
         self.e.b.ins().splat(I32X4, word)
     }
 
-    /// The word of a truth value, as vectors have it.
+    /// Returns a truth value as a word of all ones or zero.
     fn all_ones(&mut self, truth: Value) -> Value {
         let word = self.e.b.ins().uextend(I32, truth);
         self.e.b.ins().ineg(word)
     }
 
-    /// The address of a row.
+    /// Returns the address of a row.
     fn home(&mut self, home: Home, k: u8) -> Value {
         match home {
             Home::Cell(cell) => self.e.row_address(self.e.map.cell(cell)),
@@ -308,13 +309,13 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
                     let bytes = self.e.map.row_bytes() * u32::from(k);
                     self.e.b.ins().iadd_imm_s(found.row, i64::from(bytes))
                 }
-                // Accesses come before what they load and before what they store is computed.
+                // An access always precedes the values that it loads and the call that computes its data.
                 None => self.e.row_address(NO_ROW),
             },
         }
     }
 
-    /// The address of the row of a value that has one.
+    /// Returns the address of the row of a value that has a row.
     fn row(&mut self, id: Id) -> Value {
         let k = if let Op::Loaded(_, k) = self.dataflow.op(id) { k } else { 0 };
         match (self.plan.rows[id.index()], self.dataflow.constant(id)) {
@@ -432,7 +433,7 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
         self.e.b.ins().iconst(I64, address as i64)
     }
 
-    /// Calls, and stores that are calls.
+    /// Emits a call or a store at the end of a stage.
     fn end(&mut self, id: Id) {
         if let Op::Access(number) = self.dataflow.op(id) {
             self.end_store(number);
@@ -459,7 +460,7 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
         }
     }
 
-    /// The row of a value from where loops begin; of one that is the same for all items, as it is.
+    /// Advances the row of a value to the start of the loops. The row of a uniform value stays as it is.
     fn moved_to_begin(&mut self, row: Value, id: Id) -> Value {
         if !self.masked || self.dataflow.shape(id) == Shape::Uniform {
             return row;
@@ -468,13 +469,14 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
         self.e.b.ins().iadd(row, begin)
     }
 
-    /// The bytes that an operation goes over, a chunk's at least, with which operands are rows.
+    /// Returns the span argument of an operation: at least the bytes of a chunk, with one bit for each operand that is
+    /// a row.
     fn span(&mut self, steps: i64) -> Value {
         let mut bytes = self.e.field(I64, Field::Bytes);
         if self.masked {
             let begin = self.e.field(I64, Field::Begin);
             let b = &mut self.e.b;
-            // Where an item has faulted, the row may end before.
+            // The row may have become shorter than `begin` because an item has faulted.
             let least = b.ins().iconst(I64, 4 * i64::from(CHUNK));
             bytes = b.ins().isub(bytes, begin);
             bytes = b.ins().smax(bytes, least);
@@ -482,7 +484,8 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
         self.e.b.ins().bor_imm_s(bytes, steps)
     }
 
-    /// Calls an operation on f64s, whose words have too many rows for the arguments of a call.
+    /// Calls an f64 operation, whose operands are passed in a table because their number exceeds the arguments of a
+    /// call.
     fn call_double(&mut self, id: Id, op: FloatOp, part: u8) {
         let (result, args) = (self.row(id), self.dataflow.args(id));
         let table = StackSlotData::new(StackSlotKind::ExplicitSlot, 8 * MOST as u32, 3);
@@ -501,7 +504,7 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
         self.e.call(doubles::row as *const () as usize, &[result, table, span, op], None);
     }
 
-    /// A word of an operation on f64s that is the same for all items.
+    /// Computes a word of a uniform f64 operation.
     fn scalar_double(&mut self, id: Id, op: FloatOp, part: u8) -> Value {
         let table = StackSlotData::new(StackSlotKind::ExplicitSlot, 4 * MOST as u32, 3);
         let table = self.e.b.create_sized_stack_slot(table);
@@ -543,7 +546,7 @@ impl<'f> Ends<'f> for BlockEmitter<'_, '_, 'f> {
     }
 }
 
-/// Whether an operation with these bits changes the sign of a float alone.
+/// Returns `true` if an operation with these bits changes only the sign of a float.
 pub(crate) fn is_of_sign(dataflow: &Dataflow, op: Op, bits: Id) -> bool {
     let sign = 1 << 31;
     dataflow.constant(bits) == Some(if op == Op::Xor { sign } else { !sign })

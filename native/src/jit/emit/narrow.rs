@@ -1,4 +1,5 @@
-//! Loops over items whose words are small: in lanes of 16 bits, sixteen items at a time in wide vectors or eight.
+//! Loops over small words in lanes of 16 bits: sixteen items at a time in wide vectors, or eight in
+//! others.
 
 use halfbyte_isa::halu::domain::Width;
 
@@ -11,20 +12,21 @@ use crate::jit::wide::{self, Shift, Step, lane_row};
 use crate::x86::vector::{VPAND, VPMULLW, VPOR, VPXOR};
 use cranelift_codegen::ir::types::I16X8;
 
-/// The most that a lane holds.
+/// Maximum value of a lane.
 const MOST: u32 = 0xFFFF;
-/// Vectors of a chunk.
+/// Vectors per chunk.
 const VECTORS: u32 = CHUNK / 8;
 
-/// The values of an iteration.
+/// Values of an iteration.
 struct Lanes8 {
     strided: Vec<Strided>,
-    /// Of each eight items their own.
+    /// Values for each group of eight items.
     values: Vec<[Option<Value>; VECTORS as usize]>,
 }
 
 impl Vectorizer<'_> {
-    /// Whether a stage does nothing but compute small numbers of small ones, loaded and stored as bytes or half-words.
+    /// Returns `true` if a stage only computes small numbers from small numbers that are loaded and stored as bytes or
+    /// half-words.
     pub fn is_narrow(&self, stage: &Stage) -> bool {
         let is_stored = |&(number, _): &(u32, Id)| {
             let access = &self.dataflow().accesses[number as usize];
@@ -60,7 +62,7 @@ impl Vectorizer<'_> {
             && stage.body.iter().all(is_computed)
     }
 
-    /// The steps of such a stage in wide vectors.
+    /// Emits a narrow stage in wide vectors.
     pub(super) fn narrow_steps<'s>(&self, mut wide: Wide<'s>) -> Option<Wide<'s>> {
         for &id in &wide.stage.body {
             self.sixteen(&mut wide, id)?;
@@ -77,7 +79,7 @@ impl Vectorizer<'_> {
         Some(wide)
     }
 
-    /// Sixteen items' values.
+    /// Returns a value for sixteen items.
     fn sixteen(&self, wide: &mut Wide<'_>, id: Id) -> Option<Step> {
         if let Some(step) = *wide.values.get(id.index())? {
             return Some(step);
@@ -114,7 +116,7 @@ impl Vectorizer<'_> {
 }
 
 impl BlockEmitter<'_, '_, '_> {
-    /// The loop of such a stage.
+    /// Emits the loop of a narrow stage in vectors of eight items.
     pub(super) fn each_eight(&mut self, stage: &Stage) {
         let mut numbers: Vec<u32> = stage.stores.iter().map(|&(number, _)| number).collect();
         for id in self.read_by(stage) {
@@ -127,7 +129,7 @@ impl BlockEmitter<'_, '_, '_> {
         let strided: Vec<Strided> = numbers.into_iter().filter_map(|number| self.strided(number)).collect();
         self.e.has_loops = true;
         let around: Loop = self.e.begin_loop(&[]);
-        // An item has a word of a row, and a byte or a half-word here.
+        // An item occupies a word in a row, but a byte or a half-word here.
         let [bytes, halves] = [2, 1].map(|by| self.e.b.ins().ushr_imm_s(around.offset(), by));
         let moved = |of: &Strided, b: &mut FunctionBuilder<'_>| {
             let by = if of.width == Width::B8 { bytes } else { halves };
@@ -165,7 +167,7 @@ impl BlockEmitter<'_, '_, '_> {
         self.e.end_loop(&around, CHUNK, &[]);
     }
 
-    /// Eight items' values.
+    /// Returns a value for eight items.
     fn eight(&mut self, lanes: &mut Lanes8, id: Id, u: u32) -> Value {
         if let Some(value) = lanes.values[id.index()][u as usize] {
             return value;

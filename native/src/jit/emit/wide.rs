@@ -1,4 +1,4 @@
-//! Loops over items in vectors of 256 bits, as functions of their own.
+//! Loops in vectors of 256 bits, as separate functions.
 
 use super::*;
 use crate::clif::{FunctionId, NativeBuilder, NativeCode, NativeError};
@@ -9,19 +9,19 @@ use crate::x86::vector::*;
 use halfbyte_isa::half::{NAN, NAN_F32};
 use halfbyte_isa::halu::domain::HalfKind;
 
-/// A function that compiled code calls by its address, which is there once all code is.
+/// Function that compiled code calls through `address`, which is set after all code is compiled.
 pub(super) struct WideFunction {
     code: Vec<u8>,
     address: usize,
 }
 
 impl Constants {
-    /// Adds the functions of the loops to those that have been compiled.
+    /// Adds the functions of the wide loops to the module.
     pub fn define_wide(&self, native: &mut NativeBuilder) -> Result<Vec<FunctionId>, NativeError> {
         self.wide.iter().map(|function| native.define_code(&function.code)).collect()
     }
 
-    /// Tells compiled code where they are.
+    /// Sets the addresses of the functions.
     pub fn link_wide(&mut self, native: &NativeCode, functions: &[FunctionId]) {
         for (function, &id) in self.wide.iter_mut().zip(functions) {
             function.address = native.address(id).map_or(0, <*const u8>::addr);
@@ -30,7 +30,7 @@ impl Constants {
     }
 }
 
-/// A loop, and what it is called with.
+/// Compiled loop with its arguments.
 #[derive(Clone)]
 pub(in crate::jit) struct WideLoop {
     pub code: Vec<u8>,
@@ -40,33 +40,33 @@ pub(in crate::jit) struct WideLoop {
     pub words: Vec<Id>,
 }
 
-/// A loop on its way.
+/// Loop during code generation.
 pub(super) struct Wide<'s> {
     number: u32,
     pub stage: &'s Stage,
     pub code: Loop,
     pub values: Vec<Option<Step>>,
-    /// Floats whose NaNs are not canonical yet, for operations that do the same for all NaNs.
+    /// Floats whose NaNs are not canonical, for operations that treat all NaNs alike.
     floats: Vec<Option<Step>>,
-    /// Constants that are no values of the block.
+    /// Constants that are not values of the block.
     constants: Vec<(u32, Step)>,
-    /// What has the addresses of the rows that the loop reads and writes.
+    /// Addresses that the loop uses.
     rows: Vec<Row>,
-    /// Those that are the same for all items, and are put into the table.
+    /// Uniform words of the table.
     words: Vec<Id>,
 }
 
-/// What has the address of a row.
+/// Source of an address.
 #[derive(Clone, Copy, PartialEq)]
 pub(in crate::jit) enum Row {
-    /// The context, for all rows of its own.
+    /// The context, for all rows in the context.
     Context,
-    /// What an access found or will write, and which of its rows.
+    /// Row of an access, and the index of the row.
     Access(u32, u8),
 }
 
 impl Wide<'_> {
-    /// The number of an address in the table; none where there are too many.
+    /// Returns the index of an address in the table, or `None` if the table is full.
     fn address(&mut self, row: Row) -> Option<u8> {
         if let Some(number) = self.rows.iter().position(|&other| other == row) {
             return u8::try_from(number).ok();
@@ -76,7 +76,6 @@ impl Wide<'_> {
         Some(number)
     }
 
-    /// A constant.
     pub fn constant(&mut self, word: u32) -> Step {
         if let Some(&(_, step)) = self.constants.iter().find(|(constant, _)| *constant == word) {
             return step;
@@ -88,7 +87,8 @@ impl Wide<'_> {
 }
 
 impl BlockEmitter<'_, '_, '_> {
-    /// Makes the loop of a stage, from one offset in a row to another, in wide vectors, where this computer has them and the loop a form in them.
+    /// Emits a call of the wide loop of a stage from one offset in a row to another. Returns `false` if the stage has
+    /// no wide loop.
     pub(super) fn each_wide(&mut self, number: u32, stage: &Stage, [begin, bytes]: [Value; 2]) -> bool {
         let Some(WideLoop { code, table, table_bytes, rows, words }) =
             self.wide.get_mut(number as usize).and_then(Option::take)
@@ -125,7 +125,7 @@ impl BlockEmitter<'_, '_, '_> {
         true
     }
 
-    /// Whether the condition at the end of the block holds for any item, and whether it does not hold for any.
+    /// Returns two truth values: the condition holds for some item, and the condition does not hold for some item.
     fn held(&mut self) -> (Value, Value) {
         let (row, items) = (self.e.row_address(CONDITION), self.e.field(I32, Field::Items));
         let held = self.e.call(split::held as *const () as usize, &[row, items], Some(I32)).unwrap_or(items);
@@ -135,15 +135,15 @@ impl BlockEmitter<'_, '_, '_> {
     }
 }
 
-/// Makes loops in wide vectors of the stages of a block.
+/// Compiler of wide loops for the stages of a block.
 #[derive(Clone, Copy)]
 pub(in crate::jit) struct Vectorizer<'a> {
     pub unit: &'a Unit,
     pub plan: &'a Schedule,
     pub masked: bool,
-    /// How a row that parts at its end is run as two.
+    /// Way of splitting a row that diverges at the end of the block into two rows, if any.
     pub split: Option<Split>,
-    /// Where rows and words are in the context.
+    /// Layout of the context.
     pub map: &'a Map,
 }
 
@@ -152,7 +152,8 @@ impl<'a> Vectorizer<'a> {
         &self.unit.dataflow
     }
 
-    /// The loops of stages that can be made in wide vectors, where there are such; none if halves are in another one.
+    /// Returns the wide loops of the stages that can have one. Returns `None` if a stage with half-precision arithmetic
+    /// has no wide loop.
     pub fn loops(&self, has_wide: bool) -> Option<Vec<Option<WideLoop>>> {
         let is_half = |&id: &Id| matches!(self.dataflow().op(id), Op::Half(_));
         let stages = (0..).zip(&self.plan.stages).map(|(number, stage)| {
@@ -207,7 +208,7 @@ impl<'a> Vectorizer<'a> {
         Some(wide)
     }
 
-    /// Eight items' values; none where there are none in wide vectors.
+    /// Returns a value for eight items, or `None` if wide vectors cannot compute the value.
     fn wide_value(&self, wide: &mut Wide<'_>, id: Id) -> Option<Step> {
         if let Some(step) = wide.values[id.index()] {
             return Some(step);
@@ -248,7 +249,7 @@ impl<'a> Vectorizer<'a> {
         Some(step)
     }
 
-    /// What the first item has, for all items: from the slot of a cell where it is that, else from the table.
+    /// Broadcasts the value of the first item: from the slot of a cell if possible, otherwise from the table.
     fn wide_first(&self, wide: &mut Wide<'_>, id: Id) -> Option<Step> {
         if let Op::Input(cell) = self.dataflow().op(id)
             && !self.plan.is_truth(id)
@@ -260,13 +261,13 @@ impl<'a> Vectorizer<'a> {
         wide.code.word()
     }
 
-    /// A row of the context.
+    /// Returns a row of the context.
     fn wide_row(&self, wide: &mut Wide<'_>, row: VectorId) -> Option<Place> {
         let at = self.map.row(row);
         Some(Place { row: wide.address(Row::Context)?, at, item: wide::Width::B32 })
     }
 
-    /// The row of a home; none where it has elements that are not side by side, or wider than words.
+    /// Returns the row of a value. Returns `None` if the elements of the row are strided or wider than words.
     pub(super) fn wide_home(&self, wide: &mut Wide<'_>, home: Home, k: u8) -> Option<Place> {
         match home {
             Home::Cell(cell) => self.wide_row(wide, self.map.cell(cell)),
@@ -279,7 +280,7 @@ impl<'a> Vectorizer<'a> {
         }
     }
 
-    /// The width of what an access has in its row, which is a word but where the loop makes the access.
+    /// Returns the element width of the row of an access: a word, unless the loop executes the access.
     fn item(&self, number: u32) -> Option<wide::Width> {
         let access = self.dataflow().accesses.get(number as usize)?;
         let (Action::Load { width, .. } | Action::Store { width, .. }) = access.action else {
@@ -295,19 +296,19 @@ impl<'a> Vectorizer<'a> {
         }
     }
 
-    /// Whether a loop extends what it loads with its sign.
+    /// Returns `true` if a loop sign-extends the loaded elements.
     fn is_signed(&self, op: Op) -> bool {
         let Op::Loaded(number, _) = op else { return false };
         let access = self.dataflow().accesses.get(number as usize);
         access.is_some_and(|access| matches!(access.action, Action::Load { signed: true, .. }))
     }
 
-    /// Whether the loop computes a value.
+    /// Returns `true` if the loop computes the value.
     fn is_of(&self, wide: &Wide<'_>, id: Id) -> bool {
         self.plan.class[id.index()] == Class::Inline && self.plan.stage_of[id.index()] == wide.number
     }
 
-    /// Eight items' values for an operation that does the same for all NaNs.
+    /// Returns a value for eight items whose NaNs need not be canonical, for operations that treat all NaNs alike.
     fn wide_float(&self, wide: &mut Wide<'_>, id: Id) -> Option<Step> {
         if let Some(step) = wide.floats[id.index()].or(wide.values[id.index()]) {
             return Some(step);
@@ -364,7 +365,7 @@ impl<'a> Vectorizer<'a> {
             if let Some(count) = self.dataflow().constant(count) {
                 return Some(wide.code.shift(shift, from, count));
             }
-            // It is the same for all items, and counts modulo 32.
+            // The count is uniform, and counts modulo 32.
             let (count, last) = (arg(wide, 1)?, wide.constant(31));
             let count = wide.code.binary(&VPAND, count, last);
             return Some(wide.code.binary(by_word, from, count));

@@ -1,32 +1,34 @@
-//! Where a row is run in parts. Lines of an image part at the same items one after the other, as where a border begins, so that a row is
-//! cut from the start where the one before it parted.
+//! Positions at which rows are cut into parts. Consecutive lines of an image often diverge at the
+//! same items, for example at a border. A row is therefore cut in advance where the previous row
+//! diverged.
 
 use arrayvec::ArrayVec;
 
 use crate::jit::context::CHUNK;
 
-/// Cuts that are remembered of a row.
+/// Maximum number of cuts that are remembered for a row.
 const MOST: usize = 4;
-/// Rows that are cut alike before it is found anew where they part.
+/// Number of rows that reuse the same cuts before the cuts are discarded.
 const ROWS: u32 = 64;
-/// Items of which a part is whole chunks, and the rest one of its own: what is stored beside whole chunks is copied.
+/// Size above which a part is rounded down to whole chunks. The remaining items become a part of their own, because
+/// stores of partial chunks are copied.
 const LARGE: u32 = 4096;
 
-/// Where rows are cut.
+/// Cuts of the current row.
 #[derive(Default)]
 pub(super) struct Cuts {
-    /// Where in its run the row begins, and how many items it has.
+    /// Start of the row within its run, and the number of items of the row.
     row: (u32, u32),
-    /// The first items of parts, counted from the row's.
+    /// First items of parts, relative to the row.
     at: ArrayVec<u32, MOST>,
-    /// Rows that are still to be cut there.
+    /// Number of further rows that reuse the cuts.
     rows: u32,
-    /// This row was cut where the one before it parted.
+    /// `true` if this row uses the cuts of the previous row.
     is_known: bool,
 }
 
 impl Cuts {
-    /// Begins a row.
+    /// Begins a row of `count` items.
     pub fn begin(&mut self, first: u32, count: u32) {
         self.is_known = self.row == (first, count) && self.rows != 0;
         if self.is_known {
@@ -38,18 +40,18 @@ impl Cuts {
         }
     }
 
-    /// Where the part ends that begins at an item.
+    /// Returns the end of the part that begins at `start`.
     pub fn end(&self, start: u32) -> u32 {
         let (_, count) = self.row;
         self.at.iter().copied().filter(|&at| at > start).min().unwrap_or(count)
     }
 
-    /// A part that begins at an item parts behind so many of its items. Where it ends instead.
+    /// Cuts the part at `start`, which diverges after `items` items. Returns the new end of the part.
     pub fn cut(&mut self, start: u32, items: u32) -> u32 {
         let items = if items > LARGE { items - items % CHUNK } else { items };
         let at = start + items;
         if self.is_known {
-            // The rows part elsewhere by now.
+            // The remembered cuts no longer fit, so the next row discards them.
             self.rows = 0;
         } else if !self.at.is_full() {
             self.at.push(at);
@@ -62,7 +64,7 @@ impl Cuts {
 mod tests {
     use super::*;
 
-    /// The parts that a row is run in which parts at some items, and how often a part was run in vain.
+    /// Runs a row that diverges at `borders`. Returns the ends of its parts, and the number of failed attempts.
     fn run(cuts: &mut Cuts, count: u32, borders: &[u32]) -> (Vec<u32>, u32) {
         cuts.begin(0, count);
         let (mut parts, mut in_vain, mut start) = (Vec::new(), 0, 0);
@@ -83,7 +85,7 @@ mod tests {
         let mut cuts = Cuts::default();
         assert_eq!(run(&mut cuts, 1920, &[1]), (vec![1, 1920], 1));
         assert_eq!(run(&mut cuts, 1920, &[1, 1919]), (vec![1, 1919, 1920], 1));
-        // Found anew.
+        // The cuts are discarded and found again.
         assert_eq!(run(&mut cuts, 1920, &[1, 1919]), (vec![1, 1919, 1920], 2));
         assert_eq!(run(&mut cuts, 1920, &[1, 1919]), (vec![1, 1919, 1920], 0));
         assert_eq!(run(&mut cuts, 1280, &[]), (vec![1280], 0));

@@ -1,5 +1,5 @@
-//! Divergence: the items of a row have taken different branches. Blocks run for those at the lowest address, by a mask, until all
-//! have reconverged.
+//! Divergence: the items of a row have taken different branches. The block with the lowest address
+//! runs first, with a mask of its items, until all items have reconverged.
 
 use std::ops::Range;
 
@@ -13,30 +13,30 @@ use super::{Runner, WORK_OF_A_SLICE, start_of, undefined};
 use crate::clif::NativeError;
 use halfbyte_isa::trap::TrapKind;
 
-/// Items that are at the same block.
+/// Items at the same block.
 pub(super) struct Group {
     pub block: BlockId,
-    /// The items.
+    /// Mask of the items.
     pub mask: Mask,
-    /// How many are.
+    /// Number of items.
     pub items: u32,
-    /// They have met others right before it.
+    /// `true` if a collective operation came right before the block.
     has_met: bool,
 }
 
-/// The items of a row by where they are.
+/// Items of a diverged row, by block.
 #[derive(Default)]
 pub(in crate::jit) struct Groups {
-    /// The one at the lowest address last.
+    /// Groups in descending order of their addresses.
     waiting: Vec<Group>,
-    /// Masks to use again.
+    /// Masks for reuse.
     free: Vec<Mask>,
-    /// Where the row of the context that says who runs is not zero; none before it is used.
+    /// Range of the context's mask row that is not zero. `None` before the first use.
     written: Option<Range<usize>>,
 }
 
 impl Groups {
-    /// All of so many items at a block.
+    /// Returns a group of all `items` items at a block.
     fn all(&mut self, block: BlockId, items: u32) -> Group {
         let free: Vec<Group> = self.waiting.drain(..).collect();
         free.into_iter().for_each(|group| self.recycle(group));
@@ -49,7 +49,7 @@ impl Groups {
         self.free.push(group.mask);
     }
 
-    /// Adds items to those at their block.
+    /// Adds a group to the items at its block.
     fn add(&mut self, group: Group) {
         let place = self.waiting.partition_point(|waiting| waiting.block > group.block);
         match self.waiting.get_mut(place) {
@@ -63,7 +63,7 @@ impl Groups {
         }
     }
 
-    /// Takes out the items for which a condition holds; those, and the others.
+    /// Splits a group into the items for which the condition holds and the others.
     fn split(&mut self, mut group: Group, condition: &[u32]) -> [Group; 2] {
         let items = group.mask.count_where(condition);
         let mut taken = self.free.pop().unwrap_or_default();
@@ -79,7 +79,7 @@ impl Groups {
         [Group { block: group.block, mask: taken, items, has_met: false }, group]
     }
 
-    /// Adds an item to those at a block, of a row of so many.
+    /// Adds one item of a row of `items` items to a block.
     fn add_one(&mut self, block: BlockId, item: u32, items: u32) {
         let place = self.waiting.partition_point(|waiting| waiting.block > block);
         if self.waiting.get(place).is_none_or(|there| there.block != block) {
@@ -96,7 +96,7 @@ impl Groups {
         }
     }
 
-    /// Only the first so many items are still in the row.
+    /// Removes all items from `items` on.
     fn truncate(&mut self, items: u32) {
         for group in &mut self.waiting {
             group.mask.truncate(items);
@@ -104,7 +104,7 @@ impl Groups {
         }
     }
 
-    /// Has a row of the context say who runs.
+    /// Writes a mask to the mask row of the context.
     fn write(&mut self, mask: &Mask, context: &mut Context) {
         let row = context.row(MASK);
         let written = self.written.replace(mask.span()).unwrap_or(0..row.len());
@@ -119,7 +119,8 @@ impl Groups {
 }
 
 impl Runner<'_> {
-    /// Items diverge at the end of a block. Runs them until all have reconverged, at the block that is returned, or are done.
+    /// Runs items that diverge at the end of a block until all have reconverged or are done. Returns the block at which
+    /// they reconverged, or `None` if all are done.
     pub fn divergent(&mut self, from: BlockId) -> Result<Option<BlockId>, NativeError> {
         let compiled = self.compiled;
         let DivergentCode { code, map, .. } = compiled.divergent(self.kernel, &mut self.work)?;
@@ -144,7 +145,7 @@ impl Runner<'_> {
         met
     }
 
-    /// Runs groups, whose masks are of so many items.
+    /// Runs groups whose masks have `items` items.
     fn run_groups(
         &mut self,
         code: &Code,
@@ -173,7 +174,7 @@ impl Runner<'_> {
                 groups.recycle(group);
                 continue;
             }
-            // All items that still run: those after the first that faulted do not.
+            // Number of items that still run: items after the first fault do not run.
             let whole = if is_of_groups { self.meetings.left } else { items };
             if is_of_groups && group.has_met && group.items == items && self.rejoin(group.block) {
                 let at = group.block;
@@ -199,7 +200,7 @@ impl Runner<'_> {
             self.context.header().set_all();
             if let Some(block) = self.compiled.blocks.get(group.block.index()) {
                 self.stats.issued += u64::from(group.items) * u64::from(block.end - block.start);
-                // A block takes as long for few items of a span as for all.
+                // The time of a block depends on the span of the mask, not on the number of active items.
                 masked += group.mask.span().len() as u64 * u64::from(block.end - block.start);
             }
             if masked >= WORK_OF_A_SLICE {
@@ -210,7 +211,7 @@ impl Runner<'_> {
         }
     }
 
-    /// Items that are apart come to a word where they meet. Those whose guard does not hold go past it.
+    /// Executes a collective operation for diverged items. Items whose guard does not hold skip the operation.
     fn meet_apart(&mut self, group: Group, groups: &mut Groups) {
         let Some(block) = self.compiled.blocks.get(group.block.index()) else { return groups.recycle(group) };
         let Next::Meet { then } = block.next else { return groups.recycle(group) };
@@ -236,7 +237,7 @@ impl Runner<'_> {
         }
     }
 
-    /// An item that has met others goes on.
+    /// Resumes an item after its collective operation.
     fn wake(&mut self, at: BlockId, item: u32, groups: &mut Groups) {
         let items = self.context.header().items;
         match self.compiled.blocks.get(at.index()) {
@@ -246,7 +247,7 @@ impl Runner<'_> {
         }
     }
 
-    /// The same of all of a group.
+    /// Resumes a group of items after its collective operation.
     fn go_past(&mut self, mut group: Group, groups: &mut Groups) {
         match self.compiled.blocks.get(group.block.index()) {
             Some(&Block { next: Next::Meet { then: Target::Block { id, .. } }, .. }) => {
@@ -261,7 +262,7 @@ impl Runner<'_> {
         }
     }
 
-    /// Items leave the block that they are at.
+    /// Moves the items of a group along the outgoing edges of their block.
     fn send(&mut self, group: Group, groups: &mut Groups) {
         let Some(block) = self.compiled.blocks.get(group.block.index()) else { return groups.recycle(group) };
         match block.next {
@@ -281,7 +282,7 @@ impl Runner<'_> {
                 self.end(&group);
                 groups.recycle(group);
             }
-            // They are there, and have not met.
+            // The items have not executed the collective operation yet.
             Next::Meet { .. } => groups.add(group),
             Next::Undefined(word) => {
                 self.fault_first(&group, (block.start, undefined(word)));
@@ -290,7 +291,7 @@ impl Runner<'_> {
         }
     }
 
-    /// Items leave a block for a target, by its branch or past it.
+    /// Moves the items of a group to a target. `taken` selects the taken branch instead of the fall-through.
     fn go(&mut self, target: Target, taken: bool, mut group: Group, groups: &mut Groups) {
         if group.items == 0 {
             return groups.recycle(group);
@@ -313,7 +314,7 @@ impl Runner<'_> {
     /// Counts a backward branch for each item of a group.
     fn count_backward(&mut self, group: &Group) {
         let limit = self.budget - self.together;
-        // No item has taken more than all groups have together.
+        // No item has taken more backward branches than all groups together.
         let may_be_spent = self.most_alone >= limit;
         self.most_alone += 1;
         let alone = self.alone();
@@ -330,7 +331,7 @@ impl Runner<'_> {
         self.stats.backward_branches += u64::from(group.items);
     }
 
-    /// All items of a group fault, of which the first counts.
+    /// Records a fault of all items of a group, of which only the first is reported.
     fn fault_first(&mut self, group: &Group, fault: (u32, TrapKind)) {
         for item in group.mask.items() {
             self.fault(item, fault.clone());

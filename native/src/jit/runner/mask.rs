@@ -1,30 +1,32 @@
-//! Some items of a row: what is done with them takes time for the chunks from the first to the last of them.
+//! Masks of the items of a row. Operations take time in proportion to the span between the first
+//! and the last item.
 
 use std::ops::Range;
 
 use super::super::context::CHUNK;
 
-/// Items of a row.
+/// Set of items of a row.
 #[derive(Clone, Default, Debug)]
 pub(in crate::jit) struct Mask {
-    /// For each item of the row all ones if it is one of them, else zero.
+    /// One word for each item of the row: all ones if the item is in the set, zero otherwise.
     words: Vec<u32>,
-    /// All are in it; it begins at a chunk, and ends at one or with the row.
+    /// Range that contains all items of the set. The range begins at a chunk boundary, and ends at one or at the end of
+    /// the row.
     span: Range<usize>,
 }
 
 impl Mask {
-    /// For each item of the row all ones if it is one of them, else zero.
+    /// Returns one word for each item of the row: all ones if the item is in the set, zero otherwise.
     pub fn words(&self) -> &[u32] {
         &self.words
     }
 
-    /// The items among which all are.
+    /// Returns the range that contains all items of the set.
     pub fn span(&self) -> Range<usize> {
         self.span.clone()
     }
 
-    /// The words of these items.
+    /// Returns the words of the span.
     pub fn spanned(&self) -> &[u32] {
         self.words.get(self.span()).unwrap_or_default()
     }
@@ -33,12 +35,12 @@ impl Mask {
         self.spanned().iter().map(|word| word & 1).sum()
     }
 
-    /// The items, in order.
+    /// Returns the items in ascending order.
     pub fn items(&self) -> impl Iterator<Item = u32> {
         (self.span.start as u32..).zip(self.spanned()).filter(|(_, word)| **word != 0).map(|(item, _)| item)
     }
 
-    /// None, of a row of so many.
+    /// Removes all items, and sets the length of the row.
     pub fn clear(&mut self, items: u32) {
         let span = std::mem::take(&mut self.span);
         if let Some(words) = self.words.get_mut(span) {
@@ -47,14 +49,14 @@ impl Mask {
         self.words.resize(items as usize, 0);
     }
 
-    /// All, of a row of so many.
+    /// Adds all items, and sets the length of the row.
     pub fn fill(&mut self, items: u32) {
         self.words.clear();
         self.words.resize(items as usize, u32::MAX);
         self.span = 0..items as usize;
     }
 
-    /// Leaves out the items for which something does not hold.
+    /// Removes the items for which `holds` returns `false`.
     pub fn retain(&mut self, mut holds: impl FnMut(u32) -> bool) {
         for (item, word) in (self.span.start as u32..).zip(self.words.get_mut(self.span.clone()).unwrap_or_default()) {
             if *word != 0 && !holds(item) {
@@ -71,7 +73,6 @@ impl Mask {
         self.shrink();
     }
 
-    /// Adds an item.
     pub fn insert(&mut self, item: u32) {
         if let Some(word) = self.words.get_mut(item as usize) {
             *word = u32::MAX;
@@ -79,7 +80,7 @@ impl Mask {
         }
     }
 
-    /// Adds the items of another of the same row.
+    /// Adds the items of another mask of the same row.
     pub fn join(&mut self, other: &Mask) {
         if let Some(words) = self.words.get_mut(other.span()) {
             words.iter_mut().zip(other.spanned()).for_each(|(word, other)| *word |= other);
@@ -87,13 +88,13 @@ impl Mask {
         }
     }
 
-    /// How many of the items something holds for, by the words of the row.
+    /// Returns the number of items whose word in `holds` is all ones.
     pub fn count_where(&self, holds: &[u32]) -> u32 {
         let holds = holds.get(self.span()).unwrap_or_default();
         self.spanned().iter().zip(holds).map(|(word, holds)| word & holds & 1).sum()
     }
 
-    /// Moves the items for which something holds to a mask that has none, of the same row.
+    /// Moves the items whose word in `holds` is all ones to `taken`, an empty mask of the same row.
     pub fn split(&mut self, holds: &[u32], taken: &mut Mask) {
         let span = self.span();
         let (Some(words), Some(to), Some(holds)) =
@@ -110,7 +111,7 @@ impl Mask {
         taken.shrink();
     }
 
-    /// Has the span reach over more items.
+    /// Extends the span to whole chunks that contain `more`.
     fn widen(&mut self, more: Range<usize>) {
         let chunk = CHUNK as usize;
         let more = more.start / chunk * chunk..more.end.next_multiple_of(chunk).min(self.words.len());
@@ -120,7 +121,7 @@ impl Mask {
         };
     }
 
-    /// Takes chunks at both ends of the span out of it that have no item.
+    /// Removes chunks without items from both ends of the span.
     fn shrink(&mut self) {
         let chunk = CHUNK as usize;
         let has_any = |words: &[u32]| words.iter().fold(0, |any, word| any | word) != 0;

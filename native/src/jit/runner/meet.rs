@@ -1,5 +1,6 @@
-//! Items of a group that meet. Where all come to a word together, and ask for what is plainly right, rows of results are made at
-//! once; else the machine of the group says who goes on.
+//! Collective operations of a row that is a group. If all items arrive together with valid
+//! operands, one operation on rows computes all results. Otherwise the [`Rendezvous`] decides which
+//! items continue.
 
 use halfbyte_abi::cooperative::{BarrierOp, InvalidSync, SUBGROUP, SubgroupOp, SyncOp};
 
@@ -16,35 +17,35 @@ use crate::meet::rows::{self, Given, Words};
 use halfbyte_isa::trap::TrapKind;
 use smallvec::SmallVec;
 
-/// What a group that meets has for it.
+/// State of a group for collective operations.
 #[derive(Default)]
 pub(in crate::jit) struct Meetings {
     rendezvous: Rendezvous,
-    /// By how much each item's turn is later than the header's, while they are apart.
+    /// Rounds of the items relative to the header's round, while the items are diverged.
     pub turns: Vec<u32>,
-    /// Where each waits.
+    /// Block at which each item waits.
     at: Vec<BlockId>,
-    /// Items that have neither ended nor left with a fault.
+    /// Number of items that have neither ended nor stopped at a fault.
     pub left: u32,
-    /// Those that wait, as far as the rendezvous knows.
+    /// Number of waiting items that the rendezvous knows.
     waiting: u32,
-    /// Those that have ended, and of which it does not know.
+    /// Mask of the items that have ended without the rendezvous knowing.
     ended: Vec<u32>,
     operands: Vec<Vec<u32>>,
     given: Given,
     go_on: Vec<(u32, [u64; 2])>,
 }
 
-/// Where cells are.
+/// State in which cells are read.
 #[derive(Clone, Copy)]
 enum View {
-    /// As all items find them together at a block.
+    /// Convergent: all items are at this block.
     Together(BlockId),
-    /// As items find them that are apart.
+    /// Diverged.
     Apart,
 }
 
-/// An operand that was read: the same for all, or in the buffer of that number.
+/// Operand that was read: a uniform word, or the number of a buffer.
 #[derive(Clone, Copy, PartialEq)]
 enum Read {
     Same(u32),
@@ -52,7 +53,7 @@ enum Read {
 }
 
 impl Runner<'_> {
-    /// The row begins as a group of which all run.
+    /// Begins a row as a group whose items all run.
     pub(super) fn begin_meetings(&mut self, items: u32) {
         self.meetings.rendezvous.begin(items);
         self.meetings.left = items;
@@ -61,14 +62,15 @@ impl Runner<'_> {
         self.note_rest();
     }
 
-    /// Tells compiled code whether it may pass barriers by itself.
+    /// Sets the header flag that permits compiled code to pass barriers without a call.
     pub(super) fn note_rest(&mut self) {
         let is_at_rest = self.meetings.rendezvous.is_at_rest();
         let header = self.context.header();
         header.at_rest = u32::from(is_at_rest && header.fault.is_none());
     }
 
-    /// All items come to a word where they meet. Where all go on; none where they do not, or not together.
+    /// Executes a collective operation for all items. Returns the block at which all items continue, or `None` if the
+    /// row ends.
     pub(super) fn meet(&mut self, id: BlockId) -> Result<Option<BlockId>, NativeError> {
         let compiled = self.compiled;
         let (Some(place), Some(block)) = (compiled.meetings.get(&id), compiled.blocks.get(id.index())) else {
@@ -91,7 +93,7 @@ impl Runner<'_> {
             }
         }
         if acts {
-            // Items before one that has faulted have had the turn in which it did.
+            // Items before the faulting item have already completed this round.
             if self.context.header().fault.is_some() {
                 return Ok(None);
             }
@@ -114,14 +116,14 @@ impl Runner<'_> {
         Ok(Some(to))
     }
 
-    /// All items are at a word where they meet, and do not all go on together.
+    /// Continues with diverged items, because the collective operation at `id` does not release all items together.
     fn apart_at(&mut self, id: BlockId) -> Result<Option<BlockId>, NativeError> {
-        // It is counted for each who comes there.
+        // Each item counts the instruction when it arrives there.
         self.context.header().issued -= 1;
         self.divergent(id)
     }
 
-    /// Reads an operand, to a buffer where it is not the same for all.
+    /// Reads an operand. A varying operand is copied to a buffer.
     fn read(&mut self, source: Source, view: View, buffer: usize) -> Read {
         let (cell, negated) = match source {
             Source::Const(word) => return Read::Same(word),
@@ -167,7 +169,7 @@ impl Runner<'_> {
         self.meetings.operands.get(buffer).map_or(&[], Vec::as_slice)
     }
 
-    /// Reads what is met for; the operands from the second buffer on.
+    /// Reads the operands of a collective operation, beginning at the second buffer.
     fn read_meeting(&mut self, place: &Place, view: View) -> SyncOp<Read, Read> {
         let mut next = 0;
         let this = std::cell::RefCell::new(self);
@@ -180,11 +182,11 @@ impl Runner<'_> {
         map(&place.meeting, read, read)
     }
 
-    /// Whether all items of a row, or all those of a mask, go on at once, being the only ones who meet: what they are given is left in
-    /// [`Meetings::given`].
+    /// Returns `true` if all items, or all items of the mask, continue at once and no others take part. The results are
+    /// left in [`Meetings::given`].
     fn is_plain(&mut self, place: &Place, view: View, mask: Option<&[u32]>) -> bool {
         if let Some(collective) = place.collective.as_deref() {
-            // A fault is reported at the turn of the item. What was stored until then is stored once more.
+            // A fault is reported in the round of the item. The stores before the fault are then executed again.
             return self.execute(collective, view, mask).is_ok();
         }
         let meeting = self.read_meeting(place, view);
@@ -213,7 +215,7 @@ impl Runner<'_> {
                 true
             }
             SyncOp::Subgroup { mask: Words::Same(lanes), of } => {
-                // Who is here with whom is asked at a turn.
+                // The set of active items is known only in a round of the rendezvous.
                 if of == SubgroupOp::Active && mask.is_some() {
                     return false;
                 }
@@ -234,8 +236,8 @@ impl Runner<'_> {
         }
     }
 
-    /// Executes an instruction for all subgroups, or for those of a mask; what items are given is left in [`Meetings::given`]. The first fault
-    /// comes with its item; none where some items of a subgroup are missing.
+    /// Executes a collective instruction for all subgroups, or for those in the mask. The results are left in
+    /// [`Meetings::given`]. Fails with the first fault and its item, or with `None` if items of a subgroup are missing.
     fn execute(
         &mut self,
         collective: &dyn Collective,
@@ -274,7 +276,7 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// Gives items what [`Self::is_plain`] has found.
+    /// Writes the results of [`Self::is_plain`] to the items' cells.
     fn put(&mut self, place: &Place, mask: Option<&[u32]>) {
         place.takes.iter().for_each(|&takes| self.put_one(takes, mask));
     }
@@ -307,7 +309,7 @@ impl Runner<'_> {
         self.spare = words;
     }
 
-    /// The items' turns are their own from here on.
+    /// Gives each item its own round.
     pub(super) fn begin_apart(&mut self) {
         let items = self.context.header().items;
         let turns = &mut self.meetings.turns;
@@ -330,7 +332,7 @@ impl Runner<'_> {
         }
     }
 
-    /// Takes out of a group the items that come after the first fault: who has not had its turn, and who is behind in it.
+    /// Removes the items that come after the first fault, by round and then by number.
     pub(super) fn drop_late(&mut self, group: &mut Group) {
         let header = self.context.header();
         let least = header.round;
@@ -342,7 +344,7 @@ impl Runner<'_> {
         *left -= std::mem::replace(&mut group.items, count) - count;
     }
 
-    /// Items have ended.
+    /// Records that the items of a group have ended.
     pub(super) fn end(&mut self, group: &Group) {
         if self.kernel.groups.is_none() || group.items == 0 {
             return;
@@ -353,7 +355,7 @@ impl Runner<'_> {
         ended.iter_mut().zip(group.mask.words()).for_each(|(ended, mask)| *ended |= mask);
     }
 
-    /// Items that are apart come to a word where they meet; those that go on at once are returned.
+    /// Executes a collective operation for diverged items. Returns `true` if the items continue at once.
     pub(super) fn arrive(&mut self, group: &Group) -> bool {
         let compiled = self.compiled;
         let Some(place) = compiled.meetings.get(&group.block) else { return false };
@@ -389,9 +391,10 @@ impl Runner<'_> {
         false
     }
 
-    /// No item runs: those who have come together first go on, and are added to who is where. Whether there are such.
+    /// Resumes the items whose collective operation completes first, and passes each one to `add`. Returns `true` if
+    /// there are such items. No item may be running.
     pub(super) fn go_on(&mut self, mut add: impl FnMut(&mut Self, BlockId, u32)) -> bool {
-        // Who has ended matters to those who wait alone.
+        // Ended items matter only if other items wait.
         if self.meetings.waiting == 0 {
             return false;
         }
@@ -449,7 +452,7 @@ impl Runner<'_> {
         self.fault_of(item, address, kind);
     }
 
-    /// Executes the collective instructions that items which go on have met for, subgroup by subgroup, and gives them the results.
+    /// Executes the collective instructions of the resumed items, subgroup by subgroup, and writes their results.
     fn execute_after(&mut self, go_on: &[(u32, [u64; 2])]) -> Result<(), (u32, FaultKind)> {
         let compiled = self.compiled;
         let items = self.context.header().items as usize;
@@ -462,7 +465,7 @@ impl Runner<'_> {
             match self.execute(collective, View::Apart, Some(&mask)) {
                 Ok(()) => self.put(place, Some(&mask)),
                 Err(Some(fault)) => return Err(fault),
-                // The machine of the group lets none go on whose subgroup is not whole.
+                // The rendezvous resumes only complete subgroups.
                 Err(None) => {}
             }
         }
@@ -476,7 +479,7 @@ impl Runner<'_> {
                 Takes::Number(_) => number as u32,
                 Takes::Truth(_) => truth(number),
                 Takes::Answer(_) => truth(answer),
-                // These were given when it was executed.
+                // `execute_after` has already written these words.
                 Takes::Word(..) => continue,
             };
             if let Some(place) = self.context.row(self.compiled.map.cell(takes.cell())).get_mut(item as usize) {
@@ -485,7 +488,8 @@ impl Runner<'_> {
         }
     }
 
-    /// Whose guard holds, of items that are apart at a word where they meet; none where it has no guard.
+    /// Returns the words of the guard of a collective operation for diverged items, or `None` if the operation has no
+    /// guard.
     pub(super) fn holds_apart(&mut self, id: BlockId) -> Option<Vec<u32>> {
         let guard = self.compiled.meetings.get(&id)?.guard?;
         let items = self.context.header().items as usize;
@@ -499,15 +503,15 @@ impl Runner<'_> {
         Some(holds)
     }
 
-    /// The first so many items go on together, of which all have had the same turns.
+    /// Ends the divergence of the first `items` items, which are all in the same round.
     pub(super) fn leave_apart(&mut self, items: u32) {
         let header = self.context.header();
         header.set_items(items);
         header.rounds = std::ptr::null_mut();
     }
 
-    /// All items of the group, none of which has ended, are at a block: they go on together where all that would be the same for them,
-    /// or grow evenly, does, and all have had the same turns.
+    /// Ends the divergence of a group if all its items are at a block and none has ended. Returns `false` if the rounds
+    /// of the items differ, or if a cell that must be uniform or affine at the block is not.
     pub(super) fn rejoin(&mut self, id: BlockId) -> bool {
         let compiled = self.compiled;
         let Some((&first, rest)) = self.meetings.turns.split_first() else { return false };

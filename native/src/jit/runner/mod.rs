@@ -1,4 +1,4 @@
-//! A row of items on compiled code, as long as all of them are at the same place.
+//! Execution of a row of items by compiled code while all items are convergent.
 
 mod cuts;
 pub(crate) mod divergence;
@@ -30,66 +30,66 @@ use halfbyte_isa::halu::special::Special;
 use halfbyte_isa::trap::TrapKind;
 use meet::Meetings;
 
-/// Words of items that are executed before the work is counted: some milliseconds' worth.
+/// Number of instructions, summed over all items, between two counts of the work: some milliseconds of execution.
 pub(super) const WORK_OF_A_SLICE: u64 = if cfg!(test) { 1 << 10 } else { 1 << 22 };
 
-/// What has become of a row.
+/// Result of running a row.
 enum Done {
     All,
-    /// Nothing yet: the first so many items are to be run alone, from the start.
+    /// Nothing has run: the first items, in this number, must run as a row of their own.
     Parts(u32),
     Fault(u32, RowFault),
-    /// Nothing yet: guards do not hold for all items.
+    /// Nothing has run: a guard does not hold for all items.
     Guarded,
 }
 
-/// Items that are run as any are where guards do not hold for all of them, rather than as two rows.
+/// Maximum size of a row that runs on the general code if a guard fails, instead of being split into two rows.
 const FEW: u32 = 256;
-/// The most of them where guards are not asked.
+/// Maximum size of a row of the general code.
 const MOST_ROW: u32 = 1024;
-/// As often in a row as that guards are asked in vain.
+/// Number of consecutive rows with a failed guard after which guards are not tried any more.
 const MOST_IN_VAIN: u32 = 16;
 
-/// A thread's part of a launch.
+/// State of a thread of a launch.
 pub(super) struct Runner<'a> {
     pub compiled: &'a Compiled,
     pub kernel: &'a Kernel<'a>,
     pub context: Context,
     pub budget: u64,
-    /// Counts what `stats` says of it, up to what has been counted.
+    /// Counter of the work in `stats`. `counted` is the amount that has already been added.
     pub work: Work<'a>,
     counted: u64,
-    /// Backward branches that the items of a row take together before the work is counted.
+    /// Maximum number of convergent backward branches between two counts of the work.
     slice: u64,
     pub stats: Stats,
-    /// Backward branches that all items of the row have taken together.
+    /// Backward branches that all items of the row have taken while convergent.
     pub together: u64,
-    /// What the context was given of them to take.
+    /// Headroom of backward branches that the context was given last.
     granted: u64,
-    /// Those that items have taken alone; empty or all zero unless `counted_alone`.
+    /// Backward branches of each item while diverged; empty or all zero unless `counted_alone`.
     alone: Vec<u64>,
     counted_alone: bool,
-    /// How often any have.
+    /// Upper bound of the values in `alone`.
     most_alone: u64,
-    /// The launch's shape, and whether it is one run.
+    /// Shape of the launch; `true` if the launch is one run.
     shape: Shape,
     is_one_run: bool,
-    /// Items of a run.
+    /// Items per run.
     run: u32,
     cuts: Cuts,
-    /// How often in a row guards did not hold.
+    /// Number of consecutive rows whose guards did not hold.
     vain: u32,
-    /// The special registers that the code reads, by their cells.
+    /// Special registers that the code reads, with their cells.
     specials: SmallVec<[(Cell, SpecialReg, Special); 4]>,
-    /// Where the first item is for which special registers are in their rows, and how many items there are.
+    /// Position of the first item, and number of items, for which the rows of special registers are set.
     placed: Option<(ItemPosition, u32)>,
     pub groups: Groups,
     pub meetings: Meetings,
-    /// Words to use again.
+    /// Buffer for reuse.
     spare: Vec<u32>,
-    /// The memory of the group, and of its items.
+    /// Shared memory of the group, and private memory of its items.
     own: OwnMemory,
-    /// What code for whole groups works on.
+    /// Frame for code that executes whole groups.
     pub frame: Option<Frame>,
 }
 
@@ -150,14 +150,14 @@ impl<'a> Runner<'a> {
         })
     }
 
-    /// Backward branches that items have taken alone, to be counted.
+    /// Returns the backward branches of each item while diverged, to be counted.
     pub fn alone(&mut self) -> &mut [u64] {
         self.counted_alone = true;
         self.alone.resize(self.compiled.map.width as usize, 0);
         &mut self.alone
     }
 
-    /// Runs a row; the item that faulted, if one did.
+    /// Runs a row. Returns the faulting item and its fault, if any.
     pub fn row(&mut self, first: u32, count: u32) -> Result<Option<(u32, RowFault)>, NativeError> {
         if let Some(frame) = &mut self.frame {
             let (work, counted) = (&mut self.work, &mut self.counted);
@@ -189,7 +189,7 @@ impl<'a> Runner<'a> {
         Ok(None)
     }
 
-    /// Runs a row as one, where it is no run as a run.
+    /// Runs a part of a row: on the code for runs if its guards hold, and on the general code otherwise.
     fn part(&mut self, first: u32, count: u32) -> Result<Done, NativeError> {
         let compiled = self.compiled;
         if let Some(run) = compiled.run.as_ref().filter(|_| self.vain < MOST_IN_VAIN) {
@@ -202,14 +202,14 @@ impl<'a> Runner<'a> {
                 }
             }
         }
-        // Rows of runs are longer than is good for others.
+        // Rows of runs are longer than the optimum of the general code.
         if compiled.run.is_some() && count > MOST_ROW {
             return Ok(Done::Parts(MOST_ROW));
         }
         self.part_on((&compiled.together, &compiled.splits), first, count)
     }
 
-    /// Runs a row. A row that is to be run again, in parts or by other code, does not count.
+    /// Runs a part of a row on some code. Restores the statistics if the part must run again.
     fn part_on(&mut self, code: (&Code, &[Option<Split>]), first: u32, count: u32) -> Result<Done, NativeError> {
         let before = self.stats;
         let done = self.attempt(code, first, count)?;
@@ -256,7 +256,7 @@ impl<'a> Runner<'a> {
                 Leave::Guarded => return Ok(Done::Guarded),
                 Leave::Part => match self.first_part(splits.get(block.index()).copied().flatten()) {
                     Some(items) => return Ok(Done::Parts(items)),
-                    // A run has no code for items that are apart.
+                    // A run has no code for diverged items.
                     None if !std::ptr::eq(code, &raw const self.compiled.together) => return Ok(Done::Guarded),
                     None => match self.divergent(block)? {
                         Some(at) => at,
@@ -278,12 +278,13 @@ impl<'a> Runner<'a> {
         })
     }
 
-    /// How many items are a row of their own, where it parts and may be run as two.
+    /// Returns the number of items before the point where a condition changes, if the row can be split into two rows
+    /// there.
     fn first_part(&mut self, split: Option<Split>) -> Option<u32> {
         let header = self.context.header();
         let items = header.items;
         match split? {
-            // Of one item it is known.
+            // A single item has a known condition.
             Split::ByEnds => (items > 1).then(|| header.cut.clamp(1, items - 1)),
             Split::ByEach => first_part(self.context.row(CONDITION).get(..items as usize)?),
         }
@@ -295,7 +296,7 @@ impl<'a> Runner<'a> {
         header.issued = 0;
         header.fault = None;
         (header.round, header.rounds) = (0, std::ptr::null_mut());
-        // Between two backward branches no word is executed twice.
+        // No instruction is executed twice between two backward branches.
         let words = self.kernel.front.count() as u64 * u64::from(count);
         self.slice = (WORK_OF_A_SLICE / words.max(1)).max(1);
         self.together = 0;
@@ -316,7 +317,7 @@ impl<'a> Runner<'a> {
         self.context.header().own = self.own.raw(self.kernel);
     }
 
-    /// Says in special registers where the items are.
+    /// Sets the special registers for the items of a row.
     fn place(&mut self, first: u32, count: u32) {
         let layout = self.compiled.layout;
         let place = self.shape.place(first);
@@ -326,7 +327,7 @@ impl<'a> Runner<'a> {
                 Layout::Groups | Layout::Planes if !layout.shape(*register).is_varying() => {
                     *self.context.slot(*cell) = special.at(&place);
                 }
-                // From a group to another all items' grow by the same.
+                // All items' values differ by the same amount from one group to another.
                 Layout::Groups | Layout::Planes if let Some((before, _)) = &before => {
                     let by = special.at(&place).wrapping_sub(special.at(before));
                     if by != 0 {
@@ -340,7 +341,7 @@ impl<'a> Runner<'a> {
                 }
                 Layout::Along => *self.context.slot(*cell) = special.at(&place),
                 Layout::Apart | Layout::Groups | Layout::Planes => {
-                    // What loops compute up to a whole chunk of items that there are none of is anything.
+                    // Loops may also compute items beyond `count`, up to a whole chunk. Their values are irrelevant.
                     if let Some(row) = self.context.row(self.compiled.map.cell(*cell)).get_mut(..count as usize) {
                         fill(row, special, &self.shape, first);
                     }
@@ -350,29 +351,29 @@ impl<'a> Runner<'a> {
     }
 
     pub fn call(&mut self, start: Start) -> (Leave, BlockId) {
-        // SAFETY: the code was made for contexts of this map, or one that has as much and more. It stays within it and calls
-        // what checks every access.
+        // SAFETY: the code was compiled for contexts of this map, or for a map of which this one is an extension. The
+        // code stays within the context and calls functions that check every access.
         Leave::of(unsafe { (start.function)(self.context.as_ptr(), start.number) })
     }
 
-    /// Takes over how many backward branches the code has taken.
+    /// Adds the backward branches that the code has taken to `together`.
     pub fn sync(&mut self) {
         let headroom = self.context.header().headroom;
         self.together += self.granted.saturating_sub(headroom);
         self.granted = headroom;
     }
 
-    /// Counts what has been done since the last time, and asks whether it may go on.
+    /// Adds the work since the last call to the counter. Fails if the launch may not continue.
     pub fn count_work(&mut self) -> Result<(), NativeError> {
         let header = self.context.header();
         let row = (header.issued + self.together) * u64::from(header.items);
         let all = self.stats.issued + self.stats.backward_branches + row;
-        // Items that fault are in no row any more.
+        // Items that faulted are no longer in the row.
         let more = all.saturating_sub(std::mem::replace(&mut self.counted, all));
         Ok(self.work.add(more)?)
     }
 
-    /// Says how many all may take, until the work is counted next.
+    /// Sets the number of backward branches that all items may take until the next count of the work.
     pub fn grant(&mut self) {
         let items = if self.counted_alone { self.context.header().items } else { 0 };
         let alone = self.alone.iter().take(items as usize).max().copied().unwrap_or(0);
@@ -380,12 +381,12 @@ impl<'a> Runner<'a> {
         self.context.header().headroom = self.granted;
     }
 
-    /// An item faults, if it is still in the row.
+    /// Records a fault of an item, unless the item is no longer in the row.
     pub fn fault(&mut self, item: u32, (address, kind): (u32, TrapKind)) {
         self.fault_of(item, address, FaultKind::Known(kind));
     }
 
-    /// The same of an access that may not be made, too.
+    /// Records a fault of any kind, including invalid accesses, unless the item is no longer in the row.
     fn fault_of(&mut self, item: u32, address: u32, kind: FaultKind) {
         if item < self.context.header().items {
             // SAFETY: the header is that of the runner's context, made for this launch.
@@ -393,7 +394,7 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// The fault of items that go to no word of the kernel.
+    /// Returns the fault of items whose branch target is outside the kernel.
     pub fn bad_target(&self, block: BlockId, taken: bool) -> (u32, TrapKind) {
         let words = self.kernel.front.count() as u32;
         let Some(block) = self.compiled.blocks.get(block.index()) else { return (0, TrapKind::RanPastEnd) };
@@ -410,8 +411,8 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// All items would take a backward branch, which some may not where they are still in the row, or all have taken as many as are
-    /// taken before the work is counted. Where the others go on.
+    /// Handles a backward branch without headroom. Records a fault if an item has exhausted its budget; otherwise the
+    /// slice is over. Returns the block at which the remaining items continue, if any.
     fn over_budget(&mut self, block: BlockId) -> Option<BlockId> {
         self.sync();
         let spent = self.budget - self.together;
@@ -439,7 +440,7 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Makes rows of what a block that all run together expects in rows, coming from another.
+    /// Spreads the cells that are rows in convergent code at `to` but not at the end of `from`.
     fn enter(&mut self, from: BlockId, to: BlockId) {
         let flow = &self.compiled.flow;
         for cell in flow.live.iter(to).filter(|&cell| flow.shape_before(to, cell).is_varying()) {
@@ -447,13 +448,13 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Items of a group along x.
+    /// Returns the number of items of a group along x.
     pub fn across(&self) -> u32 {
         let [across, ..] = self.shape.block;
         across
     }
 
-    /// Makes a row of a cell that has a shape by the value of the first item; a varying one is there.
+    /// Fills the row of a cell from its shape and its value in the first item. A varying cell is already in its row.
     pub fn spread(&mut self, cell: Cell, shape: dataflow::Shape) {
         let across = self.across();
         let first = *self.context.slot(cell);
@@ -469,7 +470,7 @@ impl<'a> Runner<'a> {
     }
 }
 
-/// Memory of a group, and of its items.
+/// Shared memory of a group, and private memory of its items.
 #[derive(Default)]
 struct OwnMemory {
     shared: Vec<u8>,
@@ -477,7 +478,7 @@ struct OwnMemory {
 }
 
 impl OwnMemory {
-    /// All zeros, for a row of so many items.
+    /// Zeroes the memory for a row of `items` items.
     fn begin(&mut self, kernel: &Kernel<'_>, items: u32) {
         self.shared.clear();
         self.shared.resize(kernel.shared_bytes, 0);

@@ -1,4 +1,5 @@
-//! Loops that are for the first items of a row, where what they compute is wanted of no others.
+//! Bounds of loops: a loop covers only the first items of a row if its results are needed for no
+//! other items.
 
 use super::super::cells::Cell;
 use super::super::dataflow::{Access, Id, Op};
@@ -6,7 +7,7 @@ use super::super::demand::{Bound, Wanted, wanted};
 use super::super::unit::Unit;
 use super::{Class, Schedule};
 
-/// Has loops leave out items of which nothing is wanted.
+/// Limits loops to the items whose results are needed.
 pub(super) fn bound_stages(plan: &mut Schedule, unit: &Unit, live: impl Fn(Cell) -> bool) {
     let dataflow = &unit.dataflow;
     if !(0..dataflow.accesses.len() as u32).any(|number| plan.is_of_first(dataflow, number)) {

@@ -1,14 +1,15 @@
-//! Values that are computed where they are wanted rather than as soon as they can be.
+//! Sinking: values are computed in the stage that needs them instead of as early as possible.
 
 use super::super::cells::Cell;
 use super::super::dataflow::{Action, Id, Op};
 use super::{Class, Method, Scheduler};
 
 impl Scheduler<'_> {
-    /// Moves what loops compute for a later loop alone there, where it can be computed of what is there still: no row is needed to keep it.
+    /// Moves values that only a later loop needs into that loop, if their operands are still available there. No row is
+    /// then needed to keep them.
     pub(super) fn sink(&mut self, finals: &[(Cell, Id)], condition: Option<Id>) {
         let count = self.used.len();
-        // The first stage in whose loop it is read; none where anything else reads it.
+        // First stage whose loop reads the value. `None` if anything else reads the value.
         let mut wanted: Vec<Option<u32>> = vec![Some(u32::MAX); count];
         finals.iter().map(|(_, id)| id).chain(&condition).for_each(|id| wanted[id.index()] = None);
         for id in (0..count as u32).rev().map(Id).filter(|id| self.used[id.index()]) {
@@ -41,8 +42,8 @@ impl Scheduler<'_> {
         }
     }
 
-    /// Whether operands are there in a later loop, too, without a row for them: they are loaded, the same for all or grow evenly, or are for
-    /// one operation alone. Nothing may have been stored between.
+    /// Returns `true` if operands are available in a later loop without an extra row. Available operands are loaded,
+    /// uniform, affine, or used only by one operation. No store may come in between.
     fn is_kept(&self, args: &[Id], stage: u32, later: u32) -> bool {
         let is_there = |&arg: &Id| match self.class(arg) {
             Class::Uniform | Class::Affine | Class::Loaded => true,

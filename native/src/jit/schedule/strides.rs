@@ -1,11 +1,12 @@
-//! Which loads the loops make themselves.
+//! Loads that the loops execute themselves.
 
 use super::super::dataflow::{Action, Id, Op};
 use super::super::strided;
 use super::{Class, Method, Scheduler};
 
 impl Scheduler<'_> {
-    /// Which loads are for one loop alone, which takes what they load from where it is. `by_row` are values that are wanted as rows.
+    /// Returns the loads that only one loop uses, so that the loop reads their elements directly. `by_row` marks values
+    /// that are needed as rows.
     pub(super) fn strided(&self, in_place: &[bool], by_row: &[bool]) -> Vec<bool> {
         let mut is_strided = vec![false; self.methods.len()];
         if !self.strides || !self.methods.contains(&Method::LoadAffine) {
@@ -25,7 +26,7 @@ impl Scheduler<'_> {
         is_strided
     }
 
-    /// In which loops what accesses load is read.
+    /// Returns the loops that read the words of each access.
     fn loops(&self) -> Vec<Loops> {
         let mut loops = vec![Loops::None; self.methods.len()];
         let mut read = |word: Id, stage: u32| {
@@ -55,7 +56,7 @@ impl Scheduler<'_> {
     }
 }
 
-/// The stages in whose loops something is read.
+/// Stages whose loops read the words of an access.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Loops {
     None,

@@ -1,4 +1,5 @@
-//! Accesses of a vector's items: where they are made, and what of the group's memory is known without reading it.
+//! Loads and stores of a vector's items, with store-to-load forwarding of shared and private memory
+//! at compile time.
 
 use arrayvec::ArrayVec;
 use halfbyte_isa::halu::domain::Width;
@@ -11,22 +12,23 @@ use super::walk::{Sink, Walk};
 use crate::jit::dataflow::{Id, Location, Op, Scale};
 use halfbyte_isa::trap::Space;
 
-/// Where items access memory, by what they have.
+/// Address of an access, as values of the items.
 pub struct At {
     memory: Memory,
     offset: Value,
     scale: Scale,
     imm: i32,
-    /// Both words of an address; of one that is known to be in a buffer, how far it is from its start.
+    /// Both words of a base address. Once the buffer is known, both elements are the distance of the base from its
+    /// start.
     base: Option<[Value; 2]>,
 }
 
 impl At {
-    /// None where there is no code for it.
+    /// Returns the address of a location, or `None` if no code can be emitted for its address space.
     pub fn of(place: &Location, value: impl Fn(Id) -> Value) -> Option<At> {
         match *place {
             Location::Global { offset, base, imm, scale } => Some(At {
-                // Which one is known once the address is.
+                // `located` sets the buffer.
                 memory: Memory::Buffer(0),
                 offset: value(offset),
                 scale,
@@ -42,29 +44,29 @@ impl At {
     }
 }
 
-/// The operands of an access: an offset, then a base, as far as its place has them.
+/// Operands of an access: its offset, if any, then its base, if any.
 pub type Where = ArrayVec<Node, 2>;
 
-/// Lanes and the addresses of what they access; none where one is wrong.
+/// Active lanes and the addresses that they access. `None` if an address is out of bounds or misaligned.
 type Addresses = Option<SmallVec<[(usize, u32); LANES]>>;
 
-/// Where a path is.
+/// State of the path on which an access is made.
 pub struct Now<'s> {
     pub segment: usize,
-    /// The memory of the group.
+    /// Shared memory of the group.
     pub shared: &'s mut KnownMemory,
-    /// What items of the vector have of their own: that of a lane from an address on that is a multiple of what each has.
+    /// Private memory of the vector's items. Each lane has a region of the same size in this memory (see `of_lane`).
     pub private: &'s mut KnownMemory,
-    /// What has been read.
+    /// Loads that already have a sink on this path.
     pub loaded: &'s mut FxHashSet<Node>,
 }
 
-/// The width of each word of an access.
+/// Returns the width of each word of an access.
 fn element(width: Width) -> Width {
     if width.registers() > 1 { Width::B32 } else { width }
 }
 
-/// Terms of a sum that are looked at.
+/// Maximum number of terms of a sum that `root` visits.
 const MOST_TERMS: usize = 16;
 
 fn lanes_of(mask: u16) -> impl Iterator<Item = usize> {
@@ -72,7 +74,7 @@ fn lanes_of(mask: u16) -> impl Iterator<Item = usize> {
 }
 
 impl Walk<'_> {
-    /// What items load; none where there is no code for it.
+    /// Loads the words of an access. Returns `None` if no code can be emitted for the load.
     pub fn load(
         &mut self,
         Now { segment, shared, private, loaded }: Now<'_>,
@@ -116,7 +118,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Stores what items have; none where there is no code for it.
+    /// Stores the words of an access. Returns `None` if no code can be emitted for the store.
     pub fn store(
         &mut self,
         Now { segment, shared, private, .. }: Now<'_>,
@@ -152,8 +154,9 @@ impl Walk<'_> {
         Some(())
     }
 
-    /// An access by how far it is from the start of a buffer, where it is not of the group's memory: a buffer by where its address is in
-    /// constant bank 0. That it is one of that buffer is asked by the code where it is not plain.
+    /// Rewrites a global access as an access relative to the start of a buffer. A buffer is identified by the offset of
+    /// its address in constant bank 0. If the base is not exactly this address, the emitted code checks at run time
+    /// that the upper word matches.
     fn located(&mut self, segment: usize, at: At, mask: u16) -> Option<At> {
         let Some([low, high]) = at.base else { return Some(at) };
         let root = self.root([low, high])?;
@@ -164,7 +167,7 @@ impl Walk<'_> {
         }
         let far = self.graph.compute(Op::Sub, &[low, start[0]])?;
         let is_less = self.graph.compute(Op::Less(false), &[low, start[0]])?;
-        // All ones are -1.
+        // A true comparison is all ones, which is -1.
         let upper = self.graph.compute(Op::Sub, &[start[1], is_less])?;
         let holds = self.graph.compute(Op::Equal, &[high, upper])?;
         let holds = self.graph.node(holds);
@@ -176,7 +179,8 @@ impl Walk<'_> {
         self.graph.step(far).is_same.then(|| At { memory, base: Some([self.graph.value(far); 2]), ..at })
     }
 
-    /// Where in constant bank 0 the address is that another one is a sum of, by the terms of its words; none where it may be one of several.
+    /// Returns the offset in constant bank 0 of the buffer address that occurs as a term of an address. Returns `None`
+    /// if there is not exactly one candidate.
     fn root(&self, [low, high]: [Value; 2]) -> Option<u32> {
         let terms = |value: Value| {
             let mut found: SmallVec<[u32; 4]> = SmallVec::new();
@@ -199,7 +203,7 @@ impl Walk<'_> {
         roots.all(|other| other == root).then_some(root)
     }
 
-    /// Where items access a word of an element, and what is added to that.
+    /// Returns the place and the operands of the access to word `k` of an element.
     fn place(&mut self, at: &At, (width, k): (Width, i32), mask: u16, is_load: bool) -> Option<(Place, Where)> {
         let (element, scale) = (element(width), at.scale.by);
         let disp = at.imm.checked_add(4 * k)?;
@@ -213,7 +217,7 @@ impl Walk<'_> {
             is_signed: at.scale.signed,
             disp,
             width: element,
-            // It is asked once of all words of an element.
+            // Word 0 checks the alignment for all words of the element.
             align: match k {
                 0 if base.is_some() || !scale.is_multiple_of(align) || !at.imm.unsigned_abs().is_multiple_of(align) => {
                     align
@@ -248,8 +252,8 @@ impl Walk<'_> {
         Some((place, [offset].into_iter().chain(base).collect()))
     }
 
-    /// The addresses in their memory of the items that access a word of an element, where they are known. The group is given up where one
-    /// is wrong.
+    /// Returns the addresses of word `k` of an element for the active lanes, or `None` if the offset is not constant.
+    /// Gives the group up if an address is out of bounds or misaligned.
     fn addresses(&mut self, at: &At, (width, k): (Width, i32), mask: u16) -> Option<Addresses> {
         let Value::Known(known) = at.offset else { return None };
         let words = self.graph.known(known);
@@ -268,12 +272,12 @@ impl Walk<'_> {
         Some(addresses)
     }
 
-    /// Where in what all lanes have of their own an address of one is.
+    /// Returns the address in `Now::private` of an address in the private memory of a lane.
     fn of_lane(&self, lane: usize, address: u32) -> u32 {
         (lane as u32).wrapping_mul(self.source.private_bytes.next_multiple_of(8)).wrapping_add(address)
     }
 
-    /// What items load of their own; none where it is not known.
+    /// Loads the words of an access to private memory. Returns `None` if the loaded value is not known.
     fn load_private(
         &mut self,
         private: &KnownMemory,
@@ -292,7 +296,7 @@ impl Walk<'_> {
                 }
                 let found =
                     |lane: usize, address: u32| private.load(self.of_lane(lane, address), element(width).bytes());
-                // A lane finds what it has stored itself.
+                // Each lane has its own region, so the lane that stored the element is always this lane.
                 let node = |found: Found| match found {
                     Found::Lane(node, _) => Some(Some(node)),
                     Found::Zero => Some(None),
@@ -310,7 +314,7 @@ impl Walk<'_> {
         Some(values)
     }
 
-    /// What is known to be at addresses, if it is made of two vectors at most.
+    /// Returns the value last stored at these addresses, if at most two vectors contain all of its lanes.
     fn forwarded(
         &mut self,
         shared: &KnownMemory,

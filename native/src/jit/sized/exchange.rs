@@ -1,4 +1,4 @@
-//! Words at which all items of a group meet: what each of them is given.
+//! Collective operations that all items of a group reach together: the results for each item.
 
 use halfbyte_abi::cooperative::{BARRIERS, BarrierOp, Reduce, SUBGROUP, Shuffle, SubgroupOp, SyncOp, Vote, elected};
 use smallvec::SmallVec;
@@ -8,14 +8,15 @@ use super::walk::{State, Walk};
 use crate::jit::dataflow::Op;
 use crate::jit::meet::{self, Source, Takes};
 
-/// Vectors of a subgroup.
+/// Vectors per subgroup.
 const VECTORS: usize = SUBGROUP as usize / LANES;
 
-/// A number and a truth value, as items of a vector are given.
+/// Results of a collective operation for a vector: a number and a truth value.
 type Given = [Value; 2];
 
 impl Walk<'_> {
-    /// All items come to a word together; none where there is no code for what becomes of that.
+    /// Executes a collective operation that all items reach together. Returns `None` if no code can be emitted for the
+    /// operation.
     pub fn meet(&mut self, state: &mut State, place: &meet::Place) -> Option<()> {
         if place.is_passed_together() {
             return Some(());
@@ -42,7 +43,7 @@ impl Walk<'_> {
         count: Option<Source>,
         of: BarrierOp<Source>,
     ) -> Option<()> {
-        // Subgroups arrive whole.
+        // A barrier counts a partial subgroup as a whole subgroup.
         let all = self.source.items.next_multiple_of(SUBGROUP);
         let counted = count.map_or(Some(all), |count| self.known(state, count));
         if counted != Some(all) || self.known(state, id)? >= BARRIERS {
@@ -78,7 +79,8 @@ impl Walk<'_> {
         Some(())
     }
 
-    /// Which items of a subgroup's vectors hold, or how many, of those that there are.
+    /// Returns the ballot of the two vectors of a subgroup, or the number of its bits. Lanes beyond the group count as
+    /// false.
     fn ballot(&mut self, pair: &[Value], first: usize, is_count: bool) -> Value {
         let mut nodes: SmallVec<[Node; VECTORS]> = pair.iter().map(|&value| self.graph.node(value)).collect();
         let mut masks = [0; VECTORS];
@@ -97,7 +99,7 @@ impl Walk<'_> {
         let mask = self.known(state, mask)?;
         for first in (0..self.vectors()).step_by(VECTORS) {
             let present = self.present(first);
-            // All take part, or another engine runs it.
+            // If an item of the subgroup is not in the member mask, another engine runs the kernel.
             if mask & present != present {
                 return None;
             }
@@ -138,7 +140,7 @@ impl Walk<'_> {
                     let (by, segment) = (self.graph.known(by), self.graph.known(segment));
                     let from: [(u32, bool); LANES] =
                         std::array::from_fn(|lane| mode.source((half * LANES + lane) as u32, by[lane], segment[lane]));
-                    // Who has nothing to give is another engine's affair.
+                    // If a lane reads an item that does not exist, another engine runs the kernel.
                     let items = self.items[first + half];
                     let is_there =
                         |(lane, &(from, _)): (usize, &(u32, bool))| items >> lane & 1 == 0 || present >> from & 1 != 0;
@@ -160,7 +162,8 @@ impl Walk<'_> {
         Some(given)
     }
 
-    /// The lane that each takes a value of, and whether that is within the segment: what [`Shuffle::source`] says, of what is not known.
+    /// Returns the source lane of each lane, and a truth value that holds if the source lane is within the segment.
+    /// Corresponds to [`Shuffle::source`] for values that are not constant.
     fn source(&mut self, mode: Shuffle, half: usize, by: Value, segment: u32) -> Option<[Value; 2]> {
         let (clamp, kept) = (segment & 31, segment >> 8 & 31);
         let number = |lane: usize| (half * LANES + lane) as u32;
@@ -218,9 +221,9 @@ impl Walk<'_> {
         Some([number, Value::Known(ZEROS)])
     }
 
-    /// What is put together of all values: of both vectors, then of its halves, and so on.
+    /// Reduces the values of a subgroup: first the two vectors, then halves of a vector at distances 8, 4, 2 and 1.
     fn reduced(&mut self, state: &State, first: usize, reduce: Reduce, value: Source) -> Option<Given> {
-        // What changes nothing, for lanes that there are not.
+        // The neutral element replaces the values of lanes beyond the group.
         let neutral = match reduce {
             Reduce::Add | Reduce::Or | Reduce::Xor | Reduce::Max { signed: false } => 0,
             Reduce::And | Reduce::Min { signed: false } => u32::MAX,
@@ -271,7 +274,7 @@ impl Walk<'_> {
         })
     }
 
-    /// One where a truth value holds, else zero.
+    /// Returns one in the lanes in which a truth value holds, and zero elsewhere.
     fn number(&mut self, holds: Value) -> Option<Value> {
         let one = Value::Known(self.graph.same(1));
         self.graph.compute(Op::Select, &[holds, one, Value::Known(ZEROS)])
@@ -293,19 +296,20 @@ impl Walk<'_> {
         Some(())
     }
 
-    /// The lanes that there are of a subgroup.
+    /// Returns the mask of the lanes of a subgroup that have items.
     fn present(&self, first: usize) -> u32 {
         let of = |vector: usize| u32::from(self.items.get(vector).copied().unwrap_or(0));
         of(first) | of(first + 1) << LANES
     }
 
-    /// What items of a subgroup have for a meeting.
+    /// Returns an operand of a collective operation for both vectors of a subgroup. A missing second vector repeats the
+    /// first.
     fn pair(&mut self, state: &State, first: usize, source: Source) -> Option<[Value; VECTORS]> {
         let a = self.word(state, first, source)?;
         Some([a, if first + 1 < self.vectors() { self.word(state, first + 1, source)? } else { a }])
     }
 
-    /// What items of a vector have for a meeting.
+    /// Returns an operand of a collective operation for a vector.
     fn word(&mut self, state: &State, vector: usize, source: Source) -> Option<Value> {
         Some(match source {
             Source::Const(word) => Value::Known(self.graph.same(word)),
@@ -314,7 +318,7 @@ impl Walk<'_> {
         })
     }
 
-    /// The same of a truth value.
+    /// Returns a truth operand of a collective operation for a vector.
     fn truth(&mut self, state: &State, vector: usize, source: Source) -> Option<Value> {
         Some(match source {
             Source::Const(0) => Value::Known(ZEROS),
@@ -328,7 +332,7 @@ impl Walk<'_> {
         })
     }
 
-    /// The word that all items of the group have for a meeting, where it is known.
+    /// Returns an operand of a collective operation if the operand is constant and the same for all items of the group.
     fn known(&mut self, state: &State, source: Source) -> Option<u32> {
         let mut found = None;
         for vector in 0..self.vectors() {

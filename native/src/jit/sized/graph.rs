@@ -1,4 +1,5 @@
-//! Vectors of sixteen words as a graph: what sixteen items of a group have, as far as it is known while code is made.
+//! Dataflow graph of vectors. A vector has a 32-bit word for each of sixteen items of a group.
+//! Operations on constant vectors are folded.
 
 use std::hash::{Hash, Hasher};
 
@@ -10,126 +11,128 @@ use smallvec::SmallVec;
 use crate::jit::dataflow::{Op, Shape};
 use crate::jit::vector::{has_any_nan, takes_any_nan};
 
-/// Items of a vector.
+/// Items per vector.
 pub const LANES: usize = 16;
-/// What they have.
+/// Words of a constant vector.
 pub type Words = [u32; LANES];
 
-/// A vector by its number.
+/// Index of a vector in the graph.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Node(pub u32);
 
-/// Sixteen words that are known, by their number.
+/// Index of a constant vector.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Known(u32);
 
-/// The words that are all zero, and that are all ones.
+/// Constant vectors of zeros and of ones.
 pub const ZEROS: Known = Known(0);
 pub const ONES: Known = Known(1);
 
-/// What sixteen items have.
+/// Value of sixteen items.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Value {
     Known(Known),
-    /// The sum of a word that all of them have and of what is known.
+    /// Sum of a uniform word and a constant vector.
     Offset(Node, Known),
     Any(Node),
 }
 
-/// How the items of a vector find their elements in memory.
+/// Access pattern of the items of a vector.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Pattern {
-    /// All at the same address.
+    /// Uniform: all items access the same address.
     Same,
-    /// Side by side.
+    /// Contiguous: consecutive items access consecutive elements.
     Contiguous,
-    /// Each where its own offset says.
+    /// Gather or scatter: each item has its own offset.
     Each,
 }
 
-/// Memory that is accessed.
+/// Memory of an access.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Memory {
-    /// A buffer, by its parameter.
+    /// Buffer, identified by the offset of its address in constant bank 0.
     Buffer(u16),
-    /// That of the group.
+    /// Shared memory of the group.
     Shared,
-    /// What each item declares of its own: it is known what it holds, and there is no code for it.
+    /// Private memory of each item. Its contents are tracked at compile time, so no code accesses this memory.
     Private,
 }
 
-/// Where items of a vector access memory: at `offset * scale + disp` from its start on. What the offset is beside `start`, and how far the
-/// base is from the start, are operands where they are not zero.
+/// Address of an access, relative to the start of the memory: `offset * scale + disp`, plus the base. The operands are
+/// the offset without `start`, and the distance of the base from the start. An operand that is zero is omitted.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Place {
     pub memory: Memory,
     pub pattern: Pattern,
-    /// What is added to the offset of the first item that takes part, modulo 2^32.
+    /// Term of the offset of the first active item, modulo 2^32.
     pub start: u32,
     pub scale: u32,
-    /// Whether an offset counts with its sign.
+    /// `true` if the offset is sign-extended.
     pub is_signed: bool,
     pub disp: i32,
-    /// Of the element: 8, 16 or 32 bits.
+    /// Width of the element: 8, 16 or 32 bits.
     pub width: Width,
-    /// What the address must be a multiple of, where that is not known.
+    /// Alignment that the emitted code must check; 1 if no check is needed.
     pub align: u32,
-    /// The items that take part.
+    /// Active items.
     pub mask: u16,
-    /// Whether the offset is an operand, and whether the base is, which is the same for all.
+    /// `true` if the offset, and the uniform base, is an operand.
     pub has_offset: bool,
     pub has_base: bool,
 }
 
 impl Place {
-    /// The offset and the base, of these operands.
+    /// Splits the operands into the offset and the base.
     pub fn operands(&self, args: &[Node]) -> (Option<Node>, Option<Node>) {
         let (offset, base) = args.split_at(usize::from(self.has_offset).min(args.len()));
         (offset.first().copied(), base.first().copied())
     }
 }
 
-/// What a vector is.
+/// Operation that computes a vector.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Vector {
     Known(Known),
-    /// What constant bank 0 holds, for all.
+    /// Uniform word of constant bank 0.
     Bank {
         offset: u32,
         width: Width,
         signed: bool,
     },
-    /// What the launch has for the group, by its number, for all.
+    /// Uniform word that the launch sets for each group, by its number.
     OfGroup(u32),
-    /// A row of what a loop goes on with, by its number.
+    /// Loop-carried vector, by its number; `true` if the vector is uniform.
     Carried(u32, bool),
-    /// An operation of a block.
+    /// Operation of a block.
     Compute(Op),
-    /// The operand, NaNs of which are made canonical.
+    /// The operand with all NaNs made canonical.
     Canonical,
-    /// Lanes of the first where the mask has bits, of the second elsewhere.
+    /// Lanes of the first operand where the mask has bits, and of the second elsewhere.
     Blend(u16),
-    /// Lanes of the first, by the numbers that the last has, which is known.
+    /// Lanes of the first operand, selected by the lane numbers in the second, which is constant.
     Permute,
-    /// The same of two, the lanes of the second from 16 on.
+    /// Lanes of two vectors, selected by the lane numbers in the third operand. Numbers from 16 select lanes of the
+    /// second.
     Permute2,
-    /// Which lanes of two vectors hold, of those of masks, as bits of a word that all have; or how many.
+    /// Uniform word with a bit for each lane of two vectors that is true and is in its mask. If the flag is set, the
+    /// number of those bits instead.
     Ballot([u16; 2], bool),
-    /// What memory holds that the kernel does not write. The sign of elements is extended, or they are with zeros.
+    /// Load from memory that the kernel does not write. The flag selects sign extension instead of zero extension.
     Load(Place, bool),
-    /// What the memory of the group holds once all before it is stored. Each is read once: the first is its number.
+    /// Load from shared memory, after all earlier stores. The number makes each load distinct.
     Shared(u32, Place, bool),
 }
 
-/// A vector, and what it is made of.
+/// Vector with its operands and properties.
 #[derive(Clone, Copy, Debug)]
 pub struct Step {
     pub vector: Vector,
     args: [Node; 3],
     arity: u8,
-    /// Whether it is the same word for all.
+    /// `true` if the vector is uniform.
     pub is_same: bool,
-    /// The bits that may be ones.
+    /// Bits that can be ones.
     bits: u32,
 }
 
@@ -139,18 +142,18 @@ impl Step {
     }
 }
 
-/// Vectors, each made of earlier ones; none is there twice.
+/// Vectors in topological order, without duplicates.
 pub struct Graph {
     steps: Vec<Step>,
     words: Vec<Words>,
     numbers: FxHashMap<Words, Known>,
     same: FxHashMap<u64, SmallVec<[Node; 1]>>,
-    /// Rows of loops, by what they are at first.
+    /// Initial vectors of the loop-carried vectors.
     carried: Vec<Node>,
     shared: u32,
 }
 
-/// Vectors of a graph at most.
+/// Maximum number of vectors of a graph.
 const MOST_NODES: usize = 1 << 16;
 
 impl Graph {
@@ -168,27 +171,27 @@ impl Graph {
         graph
     }
 
-    /// Whether it has more vectors than code is made of.
+    /// Returns `true` if the graph exceeds [`MOST_NODES`].
     pub fn is_full(&self) -> bool {
         self.steps.len() > MOST_NODES
     }
 
-    /// Rows of loops.
+    /// Returns the number of loop-carried vectors.
     pub fn carried(&self) -> u32 {
         self.carried.len() as u32
     }
 
-    /// All of them, each after those that it is made of.
+    /// Returns all vectors, each after its operands.
     pub fn steps(&self) -> impl Iterator<Item = (Node, &Step)> {
         (0..).map(Node).zip(&self.steps)
     }
 
     pub fn step(&self, node: Node) -> &Step {
-        // Numbers come from this graph only.
+        // Only this graph creates its node numbers.
         &self.steps[node.0 as usize]
     }
 
-    /// The number of words.
+    /// Interns a constant vector.
     pub fn words(&mut self, words: Words) -> Known {
         *self.numbers.entry(words).or_insert_with(|| {
             self.words.push(words);
@@ -200,12 +203,12 @@ impl Graph {
         self.words([word; LANES])
     }
 
-    /// The words of a number.
+    /// Returns the words of a constant vector.
     pub fn known(&self, known: Known) -> Words {
         self.words[known.0 as usize]
     }
 
-    /// The word that all lanes of known words are, if they are one.
+    /// Returns the word of a uniform constant vector, or `None` if the lanes differ.
     pub fn same_word(&self, known: Known) -> Option<u32> {
         let words = self.known(known);
         let first = words[0];
@@ -240,7 +243,7 @@ impl Graph {
         node
     }
 
-    /// What constant bank 0 holds.
+    /// Adds a load from constant bank 0.
     pub fn bank(&mut self, offset: u32, width: Width, signed: bool) -> Value {
         let bits = match width {
             Width::B8 if !signed => 0xFF,
@@ -250,35 +253,35 @@ impl Graph {
         Value::Offset(self.push(Vector::Bank { offset, width, signed }, &[], true, bits), ZEROS)
     }
 
-    /// What the launch has for the group.
+    /// Adds a word that the launch sets for each group.
     pub fn of_group(&mut self, number: u32) -> Node {
         self.push(Vector::OfGroup(number), &[], true, u32::MAX)
     }
 
-    /// A new row that a loop goes on with, from a vector on: of the same word for all, or of any.
+    /// Adds a loop-carried vector with an initial vector.
     pub fn carry(&mut self, first: Node, is_same: bool) -> Node {
         self.carried.push(first);
         self.push(Vector::Carried(self.carried() - 1, is_same), &[], is_same, u32::MAX)
     }
 
-    /// What a row of a loop is at first.
+    /// Returns the initial vector of a loop-carried vector.
     pub fn first(&self, row: u32) -> Option<Node> {
         self.carried.get(row as usize).copied()
     }
 
-    /// What items load from memory that is not written.
+    /// Adds a load from memory that the kernel does not write.
     pub fn load(&mut self, place: Place, operands: &[Node], signed: bool) -> Node {
         self.push(Vector::Load(place, signed), operands, place.pattern == Pattern::Same, loaded(&place, signed))
     }
 
-    /// What they load from the memory of the group.
+    /// Adds a load from shared memory.
     pub fn load_shared(&mut self, place: Place, operands: &[Node], signed: bool) -> Node {
         self.shared += 1;
         let vector = Vector::Shared(self.shared, place, signed);
         self.push(vector, operands, place.pattern == Pattern::Same, loaded(&place, signed))
     }
 
-    /// A vector of a value.
+    /// Returns the vector of a value.
     pub fn node(&mut self, value: Value) -> Node {
         match value {
             Value::Any(node) => node,
@@ -296,7 +299,7 @@ impl Graph {
         }
     }
 
-    /// The value that a vector is.
+    /// Returns the value of a vector.
     pub fn value(&self, node: Node) -> Value {
         let step = self.step(node);
         match step.vector {
@@ -306,7 +309,7 @@ impl Graph {
         }
     }
 
-    /// A value as what all have and what is known; none where it is no such sum.
+    /// Splits a value into a uniform term and a constant term. Returns `None` if the value is not such a sum.
     pub fn sum(&self, value: Value) -> Option<(Option<Node>, Known)> {
         match value {
             Value::Known(known) => Some((None, known)),
@@ -319,13 +322,14 @@ impl Graph {
         node.map_or(Value::Known(known), |node| Value::Offset(node, known))
     }
 
-    /// Known words by what an operation makes of others.
+    /// Applies a function to each lane of constant vectors.
     fn map(&mut self, all: [Known; 3], by: impl Fn([u32; 3]) -> u32) -> Known {
         let all = all.map(|known| self.known(known));
         self.words(std::array::from_fn(|lane| by(all.map(|words| words[lane]))))
     }
 
-    /// What an operation makes of values; none where there is no code for it. Truth values are all ones or zero.
+    /// Adds an operation, or folds the operation. Returns `None` if no code can be emitted for the operation. Truth
+    /// values are all ones or zero.
     pub fn compute(&mut self, op: Op, args: &[Value]) -> Option<Value> {
         let known = |value: &Value| match value {
             Value::Known(known) => Some(*known),
@@ -353,7 +357,8 @@ impl Graph {
                 }
             }
         }
-        // A lane's result depends on nothing but the lane, and there may be less to compute before they are permuted.
+        // The operation works lane by lane, and the vector before the permutation may have fewer distinct results to
+        // compute.
         if let ([node], Op::Widen(_)) = (nodes.as_slice(), op)
             && let Step { vector: Vector::Permute, args: [from, numbers, _], .. } = *self.step(*node)
             && let Value::Known(lanes) = self.value(numbers)
@@ -372,7 +377,7 @@ impl Graph {
         Some(self.value(node))
     }
 
-    /// Lanes of a vector.
+    /// Permutes the lanes of a vector.
     pub fn permuted(&mut self, from: Node, lanes: Known) -> Value {
         let Step { vector, args, is_same, bits, .. } = *self.step(from);
         let numbers = self.known(lanes);
@@ -397,7 +402,7 @@ impl Graph {
         self.value(node)
     }
 
-    /// Lanes of two vectors by their numbers, those of the second from 16 on.
+    /// Permutes the lanes of two vectors. Numbers from 16 select lanes of the second vector.
     pub fn permuted_of_two(&mut self, [a, b]: [Node; 2], lanes: Value) -> Value {
         if let Value::Known(known) = lanes {
             let numbers = self.known(known);
@@ -421,7 +426,7 @@ impl Graph {
         self.value(node)
     }
 
-    /// Which lanes of two vectors hold, or how many.
+    /// Adds a ballot of two vectors, or the number of its bits.
     pub fn ballot(&mut self, pair: [Node; 2], masks: [u16; 2], is_count: bool) -> Value {
         if let [Value::Known(a), Value::Known(b)] = pair.map(|node| self.value(node)) {
             let bits = |known: Known, mask: u16| {
@@ -435,7 +440,7 @@ impl Graph {
         self.value(node)
     }
 
-    /// What an element of so many bits holds of a word, once it is loaded.
+    /// Returns the value that a load of an element of this width reads after a store of a word.
     pub fn element(&mut self, value: Value, width: Width, signed: bool) -> Option<Value> {
         let count = match width {
             Width::B8 => 24,
@@ -451,7 +456,7 @@ impl Graph {
         self.compute(if signed { Op::Sar } else { Op::Shr }, &[high, count])
     }
 
-    /// Lanes of the first where the mask has bits, of the second elsewhere.
+    /// Selects lanes of `a` where the mask has bits, and of `b` elsewhere.
     pub fn blend(&mut self, mask: u16, a: Value, b: Value) -> Value {
         if a == b || mask == u16::MAX {
             return a;
@@ -469,7 +474,7 @@ impl Graph {
         Value::Any(self.push(Vector::Blend(mask), &nodes, false, bits))
     }
 
-    /// Sums and products that stay sums of what all have and what is known.
+    /// Folds a sum or a product whose result is again a uniform term plus a constant vector.
     fn linear(&mut self, op: Op, args: &[Value]) -> Option<Value> {
         let &[a, b] = args else { return None };
         let (a, b) = (self.sum(a)?, self.sum(b)?);
@@ -503,7 +508,7 @@ impl Graph {
         }
     }
 
-    /// A sum without one of its terms.
+    /// Returns the other term of a sum, or `None` if `term` is not a term of the sum.
     fn without(&self, sum: Node, term: Node) -> Option<Node> {
         match *self.step(sum) {
             Step { vector: Vector::Compute(Op::Add), args: [a, b, _], .. } if a == term => Some(b),
@@ -528,7 +533,7 @@ impl Graph {
         Some(self.of_sum((node, known)))
     }
 
-    /// Values that an operation only chooses.
+    /// Folds a selection or a logical operation that has a constant operand.
     fn chosen(&mut self, op: Op, args: &[Value]) -> Option<Value> {
         match (op, args) {
             (Op::Select | Op::Choose, &[Value::Known(holds), a, b]) => {
@@ -568,8 +573,8 @@ fn loaded(place: &Place, signed: bool) -> u32 {
     }
 }
 
-/// What an operation makes of the words of an item, of which truth values are all ones or zero; none where it is no operation on up to
-/// three words.
+/// Evaluates an operation on the words of an item. Truth values are all ones or zero. Returns `None` if the operation
+/// is not a function of at most three words.
 pub fn word(op: Op, [a, b, c]: [u32; 3]) -> Option<u32> {
     let d = &mut Concrete;
     let truth = |holds: bool| u32::from(holds).wrapping_neg();

@@ -1,21 +1,21 @@
-//! What the memory of a group holds, or what its items have of their own, as far as it is known while code is made.
+//! Contents of shared memory or of private memory, as far as they are known at compile time.
 
 use rustc_hash::FxHashMap;
 
 use super::graph::Node;
 
-/// What is found of an element.
+/// Content of an element.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Found {
-    /// It is zero, as all is at the start.
+    /// Zero: the initial content, which no store has overwritten.
     Zero,
-    /// A lane of a vector was stored there.
+    /// Lane of the vector that was stored to the element.
     Lane(Node, u8),
-    /// Whatever memory holds.
+    /// Not known at compile time.
     Unknown,
 }
 
-/// An element that was stored: what, and its bytes.
+/// Stored element.
 #[derive(Clone, Copy, Debug)]
 struct Element {
     node: Node,
@@ -23,26 +23,26 @@ struct Element {
     bytes: u32,
 }
 
-/// The most bytes of an element.
+/// Maximum size of an element, in bytes.
 const MOST_BYTES: u32 = 4;
 
-/// Memory that is zero at first.
+/// Memory that is initially zero.
 #[derive(Clone, Default, Debug)]
 pub struct KnownMemory {
-    /// By address, what was stored last and has not been stored over.
+    /// Last store to each address, unless a later store overlaps the element.
     elements: FxHashMap<u32, Element>,
-    /// Some has been stored that is not among these.
+    /// `true` if bytes that are not in `elements` can be nonzero.
     is_unknown: bool,
 }
 
 impl KnownMemory {
-    /// Nothing is known any more.
+    /// Marks the whole memory as unknown.
     pub fn forget(&mut self) {
         self.elements.clear();
         self.is_unknown = true;
     }
 
-    /// An element of so many bytes is stored.
+    /// Stores an element of `bytes` bytes.
     pub fn store(&mut self, address: u32, bytes: u32, (node, lane): (Node, u8)) {
         let before = (1..MOST_BYTES).filter_map(|back| address.checked_sub(back));
         let mut is_cut = false;
@@ -52,12 +52,12 @@ impl KnownMemory {
                 is_cut = true;
             }
         }
-        // Bytes of one that was longer stay.
+        // The remaining bytes of a longer old element become unknown.
         let old = self.elements.insert(address, Element { node, lane, bytes });
         self.is_unknown |= is_cut || old.is_some_and(|old| old.bytes > bytes);
     }
 
-    /// What an element of so many bytes is.
+    /// Returns the content of an element of `bytes` bytes.
     pub fn load(&self, address: u32, bytes: u32) -> Found {
         match self.elements.get(&address) {
             Some(element) if element.bytes == bytes => return Found::Lane(element.node, element.lane),
@@ -89,7 +89,7 @@ mod tests {
         assert_eq!(memory.load(8, 4), Found::Zero);
         memory.store(4, 4, b);
         assert_eq!(memory.load(4, 4), Found::Lane(b.0, b.1));
-        // What is left of an element that was stored over in part is not zero.
+        // The rest of an element that a store overwrites in part is not zero.
         memory.store(6, 2, a);
         assert_eq!(memory.load(4, 4), Found::Unknown);
         assert_eq!(memory.load(4, 2), Found::Unknown);

@@ -1,13 +1,15 @@
-//! Code for groups of one size: a whole group at once, in vectors of 512 bits.
+//! Code for groups of one size, which executes a whole group in vectors of 512 bits.
 //!
-//! Where the size of a group is known, so is where most of its items are at each step, which elements of shared memory they access, and
-//! how often they go round a loop. The kernel is followed with that ([`walk`]): loops of known length are unrolled, barriers are nothing,
-//! and what one item stores to shared memory and another loads is passed on in registers. The rest is code of vectors
-//! ([`graph`], [`emit`], [`encode`]).
+//! If the group size is known, the compiler knows most branches, most addresses of shared memory
+//! and most trip counts. [`walk`] follows the kernel with this knowledge. Loops with a known trip
+//! count are unrolled, and barriers need no code. A value that one item stores to shared memory and
+//! another item loads is forwarded in a register. The rest is code on vectors ([`graph`], [`emit`],
+//! [`encode`]).
 //!
-//! Such code has no faults, no items that diverge by what they have loaded, and no end of a budget: where it comes to one, it gives the group
-//! up. The group is then run again from its start by the code for rows, which finds memory as it was: the kernel loads nothing
-//! that it stores to.
+//! Such code does not handle faults, exhausted budgets or items that diverge on loaded values. In
+//! these cases the code gives the group up. The code for rows then runs the group again from its
+//! start. Memory is still as it was for that run, because the kernel loads no buffer that it stores
+//! to.
 
 mod access;
 mod emit;
@@ -40,34 +42,34 @@ use graph::{Graph, LANES, Value};
 use halfbyte_isa::halu::special::Special;
 use walk::{Paths, Source, Start, walk};
 
-/// Bytes that each item declares of its own at most.
+/// Maximum size of the private memory of an item, in bytes.
 const MOST_PRIVATE: u32 = 1 << 20;
 
-/// A function of a frame. It says what has become of the group: an [`answer`].
+/// Compiled function, which takes a frame and returns an [`answer`].
 type Function = unsafe extern "C" fn(*mut u8) -> u32;
 
-/// Code for groups of a size.
+/// Compiled code for groups of one size.
 pub(super) struct GroupCode {
     function: Function,
     layout: Layout,
-    /// Whether the memory of the group is to be zero at the start.
+    /// `true` if the shared memory must be zeroed before each group.
     reads_zeros: bool,
     shared_bytes: usize,
     translation: Translation,
-    /// The registers that depend on the group, by number.
+    /// Special registers that depend on the group, by number.
     of_group: Vec<SpecialReg>,
     _code: NativeCode,
     _called: Called,
 }
 
-/// What code is for.
+/// Key of the code of a kernel: all properties of a launch that the code depends on.
 #[derive(PartialEq)]
 struct Size {
     /// Items of a group along each axis.
     block: [u32; 3],
-    /// Bytes that they have together.
+    /// Size of the shared memory.
     shared_bytes: usize,
-    /// What special registers grow by from an item to the next along each axis.
+    /// Differences of special registers between consecutive items along each axis.
     steps: SmallVec<[[u32; 3]; 4]>,
 }
 
@@ -75,7 +77,7 @@ impl Size {
     fn new(compiled: &Compiled<'_>, shape: &Shape) -> Size {
         let steps = |&(_, register): &(Cell, SpecialReg)| {
             let steps = Special::new(register, shape).local;
-            // Of an axis with one item it does not matter.
+            // The step along an axis with one item has no effect.
             std::array::from_fn(|axis| if shape.block[axis] > 1 { steps[axis] } else { 0 })
         };
         let steps = compiled.specials.iter().map(steps).collect();
@@ -83,25 +85,26 @@ impl Size {
     }
 }
 
-/// Sizes that there is code for at most.
+/// Maximum number of sizes per kernel.
 const MOST_SIZES: usize = 4;
 
-/// Groups of a kernel that are run before there is code for their size: it takes some thousand as long to make.
+/// Number of groups that a kernel runs before its code is compiled: the compilation takes as long as some thousand
+/// groups.
 const WORTH: u64 = if cfg!(debug_assertions) { 1 } else { 1 << 10 };
 
-/// A kernel's code for groups, by size.
+/// Compiled code of a kernel, by size.
 #[derive(Default)]
 pub(super) struct GroupCodes(Mutex<Sizes>);
 
 #[derive(Default)]
 struct Sizes {
-    /// Groups that have been run.
+    /// Number of groups that have run.
     count: u64,
-    /// None where there is no code for a size.
+    /// `None` if compilation failed for the size.
     made: SmallVec<[(Size, Option<Arc<GroupCode>>); 1]>,
 }
 
-/// A kernel that has been compiled for any groups.
+/// Kernel after the compilation for arbitrary group sizes.
 pub(super) struct Compiled<'a> {
     pub kernel: &'a Kernel<'a>,
     pub blocks: &'a [Block],
@@ -112,7 +115,7 @@ pub(super) struct Compiled<'a> {
 }
 
 impl GroupCodes {
-    /// The code for a launch of so many groups, where it has run enough of them.
+    /// Returns the code for a launch of `groups` groups, if the kernel has run enough groups.
     pub fn get(&self, compiled: &Compiled<'_>, shape: &Shape, groups: u32) -> Option<Arc<GroupCode>> {
         if !wide::has_halves() || cfg!(windows) {
             return None;
@@ -133,7 +136,7 @@ impl GroupCodes {
 }
 
 impl GroupCodes {
-    /// What it took to make the code that is there.
+    /// Returns the compilation statistics of the existing code.
     pub fn translations(&self) -> SmallVec<[Translation; 1]> {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.made.iter().filter_map(|(_, sized)| Some(sized.as_ref()?.translation)).collect()
@@ -145,8 +148,8 @@ impl GroupCode {
         let begun = Instant::now();
         let Compiled { kernel, blocks, flow, meetings, specials, .. } = *compiled;
         let mut cells = compiled.cells.clone();
-        // Addresses are sums of what is the same for all and of what is not by what cells hold where all items are together; what that
-        // is does not change what an item computes.
+        // The split of an address into uniform and varying terms depends on the uniform cells of the flow. The split
+        // does not change the results of an item.
         let unit =
             |(id, block): (u32, &Block)| kernel.front.unit(block, &mut cells, Items::All(flow.before(BlockId(id))));
         let units: Vec<Unit> = (0..).zip(blocks).map(unit).collect();
@@ -171,7 +174,7 @@ impl GroupCode {
         let id = native.define_code(&code).ok()?;
         let code = native.finish().ok()?;
         let address = code.address(id)?;
-        // SAFETY: the code is a function of this signature.
+        // SAFETY: the emitted code is a function of this signature.
         let function = unsafe { std::mem::transmute::<*const u8, Function>(address) };
         let reads_zeros = reads_shared && reads_zeros;
         let translation = Translation { time: begun.elapsed(), functions: code.functions(), bytes: code.bytes };
@@ -188,12 +191,12 @@ impl GroupCode {
     }
 }
 
-/// Whether what a register holds depends on the group.
+/// Returns `true` if a special register depends on the group.
 fn is_of_group(register: SpecialReg) -> bool {
     register.of != IndexKind::Thread
 }
 
-/// What special registers hold at the start: of a group's items what they do in the first group, and what the group adds.
+/// Returns the initial values of special registers: their values in the first group, plus a word of the group.
 fn start(specials: &[(Cell, SpecialReg)], shape: &Shape, items: u32) -> Start {
     let mut graph = Graph::new();
     let mut number = 0;
@@ -218,7 +221,7 @@ fn start(specials: &[(Cell, SpecialReg)], shape: &Shape, items: u32) -> Start {
     (graph, cells)
 }
 
-/// Where the group after one is.
+/// Returns the position of the next group in the grid.
 fn after(group: [u32; 3], grid: [u32; 3]) -> [u32; 3] {
     let mut next = group;
     for (place, count) in next.iter_mut().zip(grid) {
@@ -231,34 +234,35 @@ fn after(group: [u32; 3], grid: [u32; 3]) -> [u32; 3] {
     next
 }
 
-/// Words of items that are executed before it is asked whether it may go on: a millisecond's worth, or a few.
+/// Number of instructions, summed over all items, between two calls of `may_go_on`: one or a few milliseconds of work.
 const WORK_OF_A_SLICE: u64 = if cfg!(debug_assertions) { 1 << 10 } else { 1 << 22 };
 
-/// As often in a row as groups are given up before it is not tried any more.
+/// Number of consecutive groups that are given up before the frame stops trying.
 const MOST_IN_VAIN: u32 = 8;
 
-/// A thread's memory for code.
+/// Memory of a thread for executing the code.
 pub(super) struct Frame {
     sized: Arc<GroupCode>,
     memory: Option<Memory>,
     shared: Vec<u8>,
-    /// Items of a group.
+    /// Items per group.
     items: u32,
-    /// What the launch has for the group, by number.
+    /// Special registers that depend on the group, by number.
     of_group: SmallVec<[Special; 4]>,
-    /// The first item of the group that is likely to be next, and where it is.
+    /// Predicted next group: its first item and its position in the grid.
     next: Option<(u32, [u32; 3])>,
     vain: u32,
 }
 
-// SAFETY: the frame owns its memory, and what that points to is shared as that of a context is.
+// SAFETY: the frame owns its memory. The memory that its pointers refer to is shared as the memory of a context is
+// shared.
 unsafe impl Send for Frame {}
 
 impl Frame {
-    /// One for a launch; none where the code is not for its buffers: each must be one of its own, and those that are written apart from
-    /// all others.
+    /// Creates a frame for a launch. Returns `None` if the code does not fit the buffers of the launch. Each buffer
+    /// must be a distinct argument, and a written buffer must not overlap another buffer.
     pub fn new(sized: Arc<GroupCode>, shape: &Shape, items: u32, launch: &Shared) -> Option<Frame> {
-        /// Bytes of a buffer at most: offsets in it are no more than an access is apart from 2^31.
+        /// Maximum size of a buffer, in bytes: an offset plus the distance of an access stays below 2^31.
         const MOST: usize = 1 << 30;
         if !launch.host.is_null() {
             return None;
@@ -303,18 +307,21 @@ impl Frame {
     }
 
     fn write(&mut self, at: i32, number: u64) {
-        // SAFETY: the memory has as many bytes as the layout says, and this is one of its fields; any bytes are a number.
+        // SAFETY: the memory has the size of the layout, and `at` is the offset of a field. Every bit pattern is a
+        // valid number.
         unsafe { self.start().add(at as usize).cast::<u64>().write_unaligned(number) };
     }
 
-    /// Reads a field by itself: two at once, which the code has just stored one by one, would wait for all stores before them to arrive.
+    /// Reads one field. The code stores fields one by one, so a wider load would miss store forwarding and wait for all
+    /// earlier stores.
     fn read(&self, at: i32) -> u64 {
-        // SAFETY: likewise; fields are aligned as the start is.
+        // SAFETY: as in `write`; fields are aligned because the start is aligned.
         unsafe { self.start().add(at as usize).cast::<u64>().read_volatile() }
     }
 
-    /// Runs the group with a first item, of which each may take so many backward branches; the words executed and the backward branches taken,
-    /// or none where it is given up. Now and then it is asked whether it may go on, after so many words more.
+    /// Runs the group with this first item. `budget` is the maximum number of backward branches of each item. Returns
+    /// the executed instructions and the backward branches, or `None` if the code gave the group up. Calls `may_go_on`
+    /// from time to time with the number of instructions since the last call.
     pub fn run(
         &mut self,
         shape: &Shape,
@@ -346,8 +353,9 @@ impl Frame {
         let mut issued = 0;
         loop {
             self.write(at::LIMIT, issued + WORK_OF_A_SLICE);
-            // SAFETY: the code was made for frames of this layout, whose fields are set. It accesses the buffers within the bounds that they
-            // say, the memory of the group likewise, and the constants where the kernel was found to have some.
+            // SAFETY: the code was compiled for frames of this layout, and all fields are set. The code accesses
+            // buffers and shared memory only within the bounds in the frame. The code accesses constants only in the
+            // constants that the kernel was found to have.
             match unsafe { (self.sized.function)(self.start()) } {
                 answer::DONE => {
                     self.vain = 0;

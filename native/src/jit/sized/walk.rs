@@ -1,8 +1,11 @@
-//! A group's path through a kernel, followed while code is made: which items are where is known, as the size of the group is.
+//! Symbolic execution of a group at compile time. The group size is known, so the position of each
+//! item is known.
 //!
-//! Items that diverge take turns as on the machine, block by block from the lowest address on; what each does is a vector's lanes of which
-//! the others keep what they have. A branch that is not known is one of the code where all items are together: they take it together, or
-//! the group is given up. A loop whose end is not known is a loop of the code; every other one is unrolled.
+//! Divergent items run as on the machine: the block with the lowest address runs first. A
+//! block updates the lanes of its active items, and the other lanes keep their values. A branch on
+//! an unknown condition becomes a branch of the code, if all items are together there. If such
+//! items then take different paths, the code gives the group up. A loop with an unknown exit
+//! becomes a loop of the code; every other loop is unrolled.
 
 use std::collections::BTreeMap;
 
@@ -20,10 +23,10 @@ use crate::jit::graph::{Block, BlockId, Next, Target};
 use crate::jit::meet;
 use crate::jit::unit::Unit;
 
-/// What is done in order.
+/// Operation with a side effect, in program order.
 #[derive(Clone, Debug)]
 pub enum Sink {
-    /// The group is given up unless lanes hold, of those in the mask.
+    /// Gives the group up unless `holds` is true in all lanes of the mask.
     Check {
         holds: Node,
         mask: u16,
@@ -33,26 +36,26 @@ pub enum Sink {
         at: Where,
         data: Node,
     },
-    /// The memory of the group is read, which may be asked for nothing but its bounds.
+    /// Load from shared memory. The result may be unused, but the bounds must be checked.
     Read(Node),
-    /// Memory is read, at any time before the segment ends.
+    /// Load from other memory, at any time before the segment ends.
     Load(Node),
-    /// A row becomes what a loop goes on with.
+    /// Sets a loop-carried vector for the next iteration.
     Carry {
         row: Node,
         value: Node,
     },
 }
 
-/// How a segment ends.
+/// Terminator of a segment.
 #[derive(Clone, Debug)]
 pub enum End {
     /// The group is done.
     Done,
-    /// It is given up: another engine runs it, from its start.
+    /// Gives the group up: another engine runs the group from its start.
     GiveUp,
     Go(usize),
-    /// All take one side, by lanes of vectors that hold, or that do not, of those in the masks.
+    /// All items take the same branch. Each vector has a condition and the mask of its active items.
     Branch {
         holds: Vec<(Node, u16)>,
         taken: usize,
@@ -60,123 +63,123 @@ pub enum End {
     },
 }
 
-/// Code without labels.
+/// Code that is entered only at its start.
 #[derive(Clone, Debug)]
 pub struct Segment {
-    /// The segment that this one is first reached from.
+    /// Segment that first branches to this one. The parent always runs before this segment.
     pub parent: Option<usize>,
     pub sinks: Vec<Sink>,
     pub end: End,
-    /// Words executed by all items, and backward branches that they take.
+    /// Instructions and backward branches, summed over all items.
     pub issued: u64,
     pub backward: u64,
-    /// Backward branches of the item that takes most, or more.
+    /// Upper bound of the backward branches of an item.
     pub most_backward: u64,
 }
 
-/// Items, by vector.
+/// Set of items: a lane mask for each vector.
 pub type Mask = SmallVec<[u16; 16]>;
 
-/// Whether what a cell holds changes in a loop of the code.
+/// Change of a cell from one iteration of a loop of the code to the next.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
 enum Change {
     #[default]
     No,
-    /// By the same for all.
+    /// By the same amount for all items.
     Same,
     Any,
 }
 
-/// Why the path is not followed to its end.
+/// Reason why a path cannot be followed to its end.
 pub enum Stop {
-    /// It is to be followed again, with what is known now of loops.
+    /// The walk must start again, because more is now known about loops.
     Again,
-    /// There is no such code.
+    /// No code can be emitted for the kernel.
     Refused,
 }
 
-/// The loops of the code by their first block: how cells change there.
+/// Loops of the code, by their header: the change of each cell.
 type Loops = BTreeMap<BlockId, BTreeMap<Cell, Change>>;
 
-/// A loop that is open.
+/// Loop that encloses the current segment.
 #[derive(Clone)]
 struct Open {
     block: BlockId,
     segment: usize,
-    /// What cells hold at its start, by vector: rows of its own where they change.
+    /// Values of cells at the loop header, by vector: loop-carried vectors if they change.
     cells: Vec<(Cell, Change, Vec<Value>)>,
 }
 
-/// Where items are, and what they have.
+/// State of a path: the positions of the items and the values of their cells.
 #[derive(Clone)]
 pub struct State {
     segment: usize,
-    /// By cell, by vector.
+    /// Values by cell, then by vector.
     pub cells: Vec<Vec<Value>>,
     at: BTreeMap<BlockId, Mask>,
     ended: Mask,
     shared: KnownMemory,
-    /// By vector.
+    /// Private memory by vector.
     private: Vec<KnownMemory>,
     open: Vec<Open>,
-    /// What has been read.
+    /// Loads that already have a sink on this path.
     loaded: FxHashSet<Node>,
-    /// Branches that were not known, so far, and when blocks were last at.
+    /// Number of unknown branches so far, and their number when each block was last executed.
     branches: u32,
     last: BTreeMap<BlockId, u32>,
 }
 
-/// A kernel, as it is followed.
+/// Kernel to follow.
 pub struct Source<'a> {
     pub blocks: &'a [Block],
     pub units: &'a [Unit],
     pub flow: &'a Flow,
     pub meetings: &'a BTreeMap<BlockId, meet::Place>,
-    /// Words of constant bank 0 that are known, by their offsets.
+    /// Known words of constant bank 0, with their offsets.
     pub known: &'a [(u32, u32)],
     pub shared_bytes: u32,
-    /// Bytes that each item declares of its own, and the address of the first.
+    /// Size of the private memory of an item, and its first address.
     pub private_bytes: u32,
     pub private_start: i64,
-    /// Of a group.
+    /// Items per group.
     pub items: u32,
     pub cells: usize,
 }
 
-/// A graph at the start, and what cells hold there, by vector; those that are not here hold zero.
+/// Initial graph, and the initial values of cells by vector. All other cells are zero.
 pub type Start = (Graph, Vec<(Cell, Vec<Value>)>);
 
-/// Operations that are looked at, of all vectors and as often as a kernel is followed, and segments.
+/// Limits on the operations of all walks together, counted for each vector, and on segments.
 const MOST_OPS: usize = 1 << 21;
 const MOST_SEGMENTS: usize = 128;
 
-/// All that a group may do.
+/// All paths of a group.
 pub struct Paths {
     pub graph: Graph,
     pub segments: Vec<Segment>,
-    /// Whether memory of the group may be read that no item has stored to.
+    /// `true` if an item may read shared memory that no item has written.
     pub reads_zeros: bool,
 }
 
-/// A path, followed.
+/// State of the walk.
 pub struct Walk<'a> {
     pub source: &'a Source<'a>,
     pub graph: Graph,
     pub segments: Vec<Segment>,
-    /// The items of the group.
+    /// Items of the group.
     pub items: Mask,
     loops: &'a mut Loops,
-    /// Operations that may yet be looked at.
+    /// Number of operations that the walk may still follow.
     left: &'a mut usize,
-    /// Whether memory of the group may be read that no item has stored to.
+    /// `true` if an item may read shared memory that no item has written.
     pub reads_zeros: bool,
-    /// Found while a block is followed: the group is given up there.
+    /// Set while a block is followed if the code gives the group up in this block.
     pub gives_up: bool,
 }
 
-/// Follows all paths of a group.
+/// Follows all paths of a group. Returns `None` if no code can be emitted.
 pub fn walk(source: &Source<'_>, start: impl Fn() -> Start) -> Option<Paths> {
-    /// Times that it is tried.
+    /// Maximum number of walks.
     const MOST: u32 = 32;
     let (mut loops, mut left) = (Loops::new(), MOST_OPS);
     for _ in 0..MOST {
@@ -251,12 +254,12 @@ impl Walk<'_> {
         Ok(self.segments.len() - 1)
     }
 
-    /// Adds to a segment what is done next.
+    /// Appends an operation to a segment.
     pub fn sink(&mut self, segment: usize, sink: Sink) {
         self.segments[segment].sinks.push(sink);
     }
 
-    /// Follows a path to its end, or to a branch that is not known.
+    /// Follows a path to its end or to an unknown branch.
     fn path(&mut self, mut state: State, left: &mut Vec<State>) -> Result<(), Stop> {
         loop {
             if self.graph.is_full() {
@@ -297,7 +300,8 @@ impl Walk<'_> {
         }
     }
 
-    /// The block that is followed next: the lowest, but where items wait for others.
+    /// Returns the next block to follow: the block with the lowest address whose items do not wait. Items wait at a
+    /// collective operation until all items are there.
     fn next(&self, state: &State) -> Result<Option<BlockId>, Stop> {
         let waits = |id: &&BlockId| matches!(self.source.blocks[id.index()].next, Next::Meet { .. });
         match state.at.keys().find(|id| !waits(id)) {
@@ -307,7 +311,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Comes to the first block of a loop of the code; whether the loop goes round.
+    /// Enters a loop header of the code. Returns `true` if the path ends here because the loop is closed.
     fn goes_round(&mut self, state: &mut State, id: BlockId) -> Result<bool, Stop> {
         let live: Vec<Cell> = self.source.flow.live.iter(id).collect();
         let mut changes = self.loops.get(&id).cloned().unwrap_or_default();
@@ -385,7 +389,7 @@ impl Walk<'_> {
         Ok(false)
     }
 
-    /// The row of a loop that a value is of.
+    /// Returns the loop-carried vector of a value.
     fn row(&self, value: Value) -> Option<Node> {
         match value {
             Value::Any(node) | Value::Offset(node, _) => Some(node),
@@ -393,7 +397,8 @@ impl Walk<'_> {
         }
     }
 
-    /// What a row becomes for a loop to go round, in which a value is what it was at the start; how it changes, where that is in another way.
+    /// Returns the loop-carried vector and its value for the next iteration, or `None` if the value is unchanged. Fails
+    /// with the actual kind of change if the loop was entered with another kind.
     fn carried(
         &mut self,
         start: Value,
@@ -429,7 +434,7 @@ impl Walk<'_> {
         Ok((value != row).then_some((row, value)))
     }
 
-    /// Items go on at a target; whether there is more to follow.
+    /// Moves items to a target. Returns `true` if the path continues.
     fn go(&mut self, state: &mut State, target: Target, mask: &Mask) -> bool {
         if is_empty(mask) {
             return true;
@@ -453,7 +458,7 @@ impl Walk<'_> {
         true
     }
 
-    /// Follows a block for some items; whether there is more to follow on this path.
+    /// Follows a block for the items of a mask. Returns `true` if the path continues.
     fn block(&mut self, state: &mut State, id: BlockId, mask: &Mask, left: &mut Vec<State>) -> Result<bool, Stop> {
         let (block, unit) = (self.source.blocks[id.index()], &self.source.units[id.index()]);
         let live: Vec<bool> = {
@@ -540,7 +545,7 @@ impl Walk<'_> {
         Ok(false)
     }
 
-    /// What the operations of a block are for some items of a vector.
+    /// Evaluates the operations of a block for the active items of a vector.
     fn vector(&mut self, state: &mut State, unit: &Unit, vector: usize, lanes: u16) -> Option<Vec<Value>> {
         let dataflow = &unit.dataflow;
         let mut values: Vec<Value> = Vec::with_capacity(dataflow.nodes.len());
@@ -572,7 +577,8 @@ impl Walk<'_> {
         Some(values)
     }
 
-    /// Makes an access for some items of a vector; what it loads, and none where there is no code for it.
+    /// Executes an access for the active items of a vector. Returns the loaded words, or `None` if no code can be
+    /// emitted.
     fn access(
         &mut self,
         state: &mut State,

@@ -1,4 +1,4 @@
-//! Video instructions as operations on vectors of four words.
+//! Video instructions on vectors of four words.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8X16, I16X8, I32X4};
@@ -8,14 +8,14 @@ use halfbyte_isa::halu::domain::{Lanes, VideoKind, VideoMerge, VideoOp};
 
 use super::{cast, constant};
 
-/// Bytes of two vectors by their numbers, the second's from 16 on.
+/// Selects bytes of two vectors by their numbers. Numbers from 16 select bytes of the second vector.
 pub(super) fn shuffle(b: &mut FunctionBuilder<'_>, x: Value, y: Value, bytes: [u8; 16]) -> Value {
     let (x, y) = (cast(b, I8X16, x), cast(b, I8X16, y));
     let mask = b.func.dfg.immediates.push(bytes.to_vec().into());
     b.ins().shuffle(x, y, mask)
 }
 
-/// For every word the bytes of the pair of words that `select` says.
+/// Selects four bytes from each pair of words, as `select` specifies.
 pub(super) fn bytes(b: &mut FunctionBuilder<'_>, x: Value, y: Value, select: [u8; 4]) -> Value {
     let byte = |place: usize| {
         let byte = select[place % 4];
@@ -30,7 +30,7 @@ pub(super) fn bytes(b: &mut FunctionBuilder<'_>, x: Value, y: Value, select: [u8
     }
 }
 
-/// The bytes of the pair of words that the lanes of each operand are.
+/// Returns the byte numbers, in the pair of words, of the lanes of each operand.
 pub(crate) fn picked(op: &VideoOp) -> [[u8; 4]; 2] {
     [op.a_select, op.b_select].map(|select| match op.lanes {
         Lanes::Four => select,
@@ -38,14 +38,15 @@ pub(crate) fn picked(op: &VideoOp) -> [[u8; 4]; 2] {
     })
 }
 
-/// The bits of the lanes that are written.
+/// Returns the mask of the bits of the written lanes.
 pub(crate) fn written(op: &VideoOp) -> u32 {
     let lane_mask = u32::MAX >> (32 - op.lanes.bits());
     let lanes = (0..op.lanes.count()).filter(|i| op.mask >> i & 1 != 0);
     lanes.fold(0, |mask, i| mask | lane_mask << (i * op.lanes.bits()))
 }
 
-/// The operation as one on lanes of whole words, if it is one, and which of its operands these words are.
+/// Returns the operation as an operation on lanes of whole words, with the numbers of its operands. Returns `None` if
+/// the operation is not of this kind.
 pub(crate) fn of_words(op: &VideoOp) -> Option<(LaneOp, [usize; 2])> {
     let whole = |select: [u8; 4]| match select {
         [0, 1, 2, 3] => Some(0),
@@ -56,7 +57,7 @@ pub(crate) fn of_words(op: &VideoOp) -> Option<(LaneOp, [usize; 2])> {
     (written(op) == u32::MAX).then_some((LaneOp::of_video(op)?, [a?, b?]))
 }
 
-/// The operation on four words at a time.
+/// Emits the operation for four words.
 pub(super) fn video(b: &mut FunctionBuilder<'_>, op: &VideoOp, x: Value, y: Value, c: Value) -> Value {
     let [select_a, select_b] = picked(op);
     let (x, y) = (bytes(b, x, y, select_a), bytes(b, x, y, select_b));
@@ -82,7 +83,7 @@ pub(super) fn video(b: &mut FunctionBuilder<'_>, op: &VideoOp, x: Value, y: Valu
     }
 }
 
-/// An operation on lanes that computers have as one instruction, or as few.
+/// Operation on lanes that is one instruction, or few instructions, on common machines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum LaneOp {
     Add,
@@ -93,7 +94,7 @@ pub(crate) enum LaneOp {
     SubSat {
         signed: bool,
     },
-    /// As unsigned lanes.
+    /// The result is unsigned.
     AbsDiff {
         signed: bool,
     },
@@ -103,17 +104,17 @@ pub(crate) enum LaneOp {
     Max {
         signed: bool,
     },
-    /// Of unsigned lanes, rounded up.
+    /// The lanes are unsigned, and the result is rounded up.
     Average,
 }
 
 impl LaneOp {
-    /// What gives the lanes' results, wrapped or saturated, if that is one.
+    /// Returns the operation that computes the wrapped or saturated results of the lanes, if there is one.
     pub fn of_video(op: &VideoOp) -> Option<LaneOp> {
         let like = op.a_signed == op.b_signed;
         let signed = op.a_signed;
         let wraps = op.merge == VideoMerge::Wrap;
-        // The result type's range holds every result, or clamps to it are what the instruction does.
+        // The operation saturates to the result type, as the instruction does.
         let clamps = like && op.d_signed == signed;
         Some(match op.kind {
             _ if op.merge == VideoMerge::Accumulate => return None,
@@ -147,7 +148,7 @@ impl LaneOp {
     }
 }
 
-/// `|x - y|` of lanes that are both signed or both unsigned, as unsigned lanes.
+/// Returns `|x - y|` as unsigned lanes. The operands are both signed or both unsigned.
 fn abs_diff(b: &mut FunctionBuilder<'_>, signed: bool, x: Value, y: Value) -> Value {
     if signed {
         let (most, least) = (b.ins().smax(x, y), b.ins().smin(x, y));
@@ -158,7 +159,7 @@ fn abs_diff(b: &mut FunctionBuilder<'_>, signed: bool, x: Value, y: Value) -> Va
     }
 }
 
-/// The exact results in lanes of twice the width: those of the low and of the high half.
+/// Computes the exact results of the low and of the high half, in lanes of twice the width.
 fn wide(b: &mut FunctionBuilder<'_>, op: &VideoOp, x: Value, y: Value) -> [Value; 2] {
     let mut widen = |x: Value, signed: bool| match signed {
         true => [b.ins().swiden_low(x), b.ins().swiden_high(x)],
@@ -168,7 +169,7 @@ fn wide(b: &mut FunctionBuilder<'_>, op: &VideoOp, x: Value, y: Value) -> [Value
     [0, 1].map(|half| exact(b, op.kind, x[half], y[half]))
 }
 
-/// The lane operation on lanes wide enough for the result.
+/// Computes the operation in lanes that are wide enough for the result.
 fn exact(b: &mut FunctionBuilder<'_>, kind: VideoKind, x: Value, y: Value) -> Value {
     match kind {
         VideoKind::Add => b.ins().iadd(x, y),
@@ -183,7 +184,7 @@ fn exact(b: &mut FunctionBuilder<'_>, kind: VideoKind, x: Value, y: Value) -> Va
             let sum = b.ins().iadd(x, y);
             let ty = b.func.dfg.value_type(sum);
             let zero = constant(b, ty, 0);
-            // All ones are minus one.
+            // A true comparison is all ones, which is -1.
             let negative = b.ins().icmp(IntCC::SignedLessThan, sum, zero);
             let ones = constant(b, ty, u32::MAX);
             let add = b.ins().isub(negative, ones);
@@ -193,7 +194,7 @@ fn exact(b: &mut FunctionBuilder<'_>, kind: VideoKind, x: Value, y: Value) -> Va
     }
 }
 
-/// The lanes' results by way of exact ones.
+/// Computes the results of the lanes from the exact results.
 fn through_wide(b: &mut FunctionBuilder<'_>, op: &VideoOp, x: Value, y: Value) -> Value {
     let [low, high] = wide(b, op, x, y);
     if op.merge == VideoMerge::Wrap {
@@ -208,7 +209,7 @@ fn through_wide(b: &mut FunctionBuilder<'_>, op: &VideoOp, x: Value, y: Value) -
     }
 }
 
-/// For every word the sum of its lanes' exact results, of those that the mask has.
+/// Returns the sum, for each word, of the exact results of the lanes in the mask.
 fn sum(b: &mut FunctionBuilder<'_>, op: &VideoOp, x: Value, y: Value, mask: u32) -> Value {
     let like = op.a_signed == op.b_signed;
     let unsigned = match op.kind {

@@ -1,4 +1,4 @@
-//! The code of a loop, and its registers.
+//! Machine code and register allocation of a loop.
 
 use halfbyte_isa::half::Compare;
 use smallvec::SmallVec;
@@ -10,19 +10,20 @@ use crate::x86::register::{R8, R9, R10, R11, R12, R13, R14, R15, RAX, RBX, RCX, 
 use crate::x86::vector::*;
 use crate::x86::{Alu, Assembler, Condition, Memory, Operand, Row, Size, VectorWidth};
 
-/// Bytes of a vector.
+/// Size of a vector in bytes.
 const VECTOR: u8 = 32;
 
-/// What holds the addresses of rows; those that a function has to leave as they are last.
+/// Registers for the addresses of rows; callee-saved registers come last.
 const POINTERS: [u8; MOST_ROWS] = [RCX, RDX, R8, R9, R10, R11, RBX, R12, R13, R14, R15];
 const KEPT: [u8; 5] = [RBX, R12, R13, R14, R15];
-/// Registers of vectors.
+/// Number of vector registers.
 const VECTORS: u8 = 16;
 
-/// Steps of a loop whose iterations do a chunk, with code for each of its vectors; those of a longer one do a vector.
+/// Maximum number of steps of a loop whose iterations process a whole chunk. The iterations of longer loops process one
+/// vector.
 const MOST_TWICE: usize = 48;
 
-/// What a loop's code is called with: eight bytes for the address of each row, then for each word, then room for the vectors that are spilled.
+/// Layout of the table argument: eight bytes for the address of each row and for each word, then the spill slots.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::jit) struct Table {
     pub rows: u8,
@@ -30,17 +31,17 @@ pub(in crate::jit) struct Table {
 }
 
 impl Table {
-    /// Where the address of a row is.
+    /// Returns the offset of the address of a row.
     pub fn row(&self, row: u8) -> i32 {
         8 * i32::from(row)
     }
 
-    /// Where a word is.
+    /// Returns the offset of a word.
     pub fn word(&self, word: u8) -> i32 {
         8 * i32::from(self.rows + word)
     }
 
-    /// Where a vector is spilled to.
+    /// Returns the offset of a spill slot.
     fn spill(&self, slot: u8) -> i32 {
         self.word(self.words) + i32::from(VECTOR) * i32::from(slot)
     }
@@ -84,7 +85,7 @@ pub(in crate::jit) fn lane_row(op: LaneOp, width: Width) -> Option<&'static Row>
     })
 }
 
-/// A compare of floats, by the number that `vcmpps` has for it; all are quiet.
+/// Predicate of `vcmpps`. All predicates are quiet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::jit) struct Predicate(u8);
 
@@ -95,7 +96,7 @@ impl Predicate {
         self.0
     }
 
-    /// By the code of a compare, whose bits are less, equal, greater and unordered.
+    /// Predicates by the code of a comparison, whose bits are less, equal, greater and unordered.
     const ALL: [u8; 16] =
         [0x0B, 0x11, 0x00, 0x12, 0x1E, 0x0C, 0x1D, 0x07, 0x03, 0x19, 0x08, 0x1A, 0x16, 0x04, 0x15, 0x0F];
 
@@ -109,7 +110,7 @@ impl Predicate {
 enum Location {
     /// Row, a number of items after the position of the iteration.
     Row(Place, u8),
-    /// Start of a row. It does not depend on the iteration.
+    /// Start of a row, independent of the iteration.
     Fixed(Place),
     /// Offset in the table.
     Table(i32),
@@ -156,7 +157,7 @@ impl Code {
         self.unary(&VMOVDQU_LOAD, register, from);
     }
 
-    /// Loads lanes from a row.
+    /// Loads the lanes of a row, extended to the lane width.
     fn load_row(&mut self, register: u8, lane: Width, (place, signed): (Place, bool), after: u8) {
         use Width::{B8, B16, B32};
         let row = match (place.item, lane, signed) {
@@ -177,7 +178,7 @@ impl Code {
         self.unary(&VMOVDQU_STORE, register, to);
     }
 
-    /// Stores what lanes hold to a row, where it is the register's first bytes.
+    /// Stores lanes to a row. Narrower items are the first bytes of the register.
     fn store_row(&mut self, register: u8, lane: Width, place: Place, after: u8) {
         let to = self.location(Location::Row(place, after));
         let (row, width) = match lane.log2() - place.item.log2() {
@@ -188,7 +189,7 @@ impl Code {
         self.assembler.vector(VectorInst::new(row, width, [register, 0], to));
     }
 
-    /// Makes items of lanes that are no greater, side by side.
+    /// Packs lanes whose values fit the item width into contiguous items.
     fn narrow(&mut self, result: u8, from: u8, lane: Width, item: Width) {
         let mut from = from;
         if lane == Width::B32 {
@@ -198,7 +199,7 @@ impl Code {
         if item == Width::B8 {
             self.binary(&VPACKUSWB, result, from, Operand::Register(from));
         }
-        // Each half of the register was packed by itself.
+        // The pack instructions work on each 128-bit half separately.
         let low = |row| {
             VectorInst::new(row, VectorWidth::B256, [result, 0], Operand::Register(result)).with_immediate(0b10_00)
         };
@@ -208,7 +209,7 @@ impl Code {
         }
     }
 
-    /// Loads a word for all lanes.
+    /// Broadcasts a word to all lanes.
     fn word(&mut self, register: u8, from: Location) {
         let from = self.location(from);
         self.unary(&VPBROADCASTD, register, from);
@@ -219,22 +220,22 @@ impl Code {
     }
 }
 
-/// What holds the address of a row.
+/// Returns the register of the address of a row.
 fn pointer(row: u8) -> u8 {
     POINTERS.get(usize::from(row)).copied().unwrap_or(RDI)
 }
 
-/// Where the values of an iteration are.
+/// Register allocation of an iteration.
 struct Registers<'a> {
     of: &'a Loop,
-    /// The steps that read each value, in order; stores come after all.
+    /// Steps that read each value, in ascending order. The numbers of stores follow those of the steps.
     reads: Vec<SmallVec<[u32; 4]>>,
-    /// By value.
+    /// Register and spill slot of each value.
     held: Vec<Option<u8>>,
     spilled: Vec<Option<u8>>,
-    /// By register; what is not in a register by number is free.
+    /// Value in each register; `None` if the register is free.
     values: [Option<Step>; VECTORS as usize],
-    /// What is held from one iteration to the next.
+    /// Values that stay in registers from one iteration to the next.
     words: SmallVec<[Step; HELD_WORDS]>,
     spills: u8,
 }
@@ -259,7 +260,7 @@ impl<'a> Registers<'a> {
         Registers { of, reads, held, spilled, values: [None; VECTORS as usize], words, spills: 0 }
     }
 
-    /// The next step after one that reads a value.
+    /// Returns the next step after `at` that reads a value.
     fn next_read(&self, value: Step, at: usize) -> Option<u32> {
         let reads = self.reads.get(value.0 as usize)?;
         reads.iter().copied().find(|&read| read as usize > at)
@@ -269,7 +270,7 @@ impl<'a> Registers<'a> {
         self.of.steps.get(value.0 as usize)
     }
 
-    /// Whether a value is found again where it came from: a row is until the loop writes rows.
+    /// Returns `true` if a value can be rematerialised. A row can be loaded again until the loop stores to rows.
     fn is_found_again(&self, value: Step) -> bool {
         match self.step(value) {
             Some(Vector::Word(_) | Vector::Same(_) | Vector::Constant(_) | Vector::Ones) => true,
@@ -283,7 +284,7 @@ impl<'a> Registers<'a> {
         last.is_some_and(|&last| last as usize >= self.of.steps.len())
     }
 
-    /// Words that are held stay, for the next iteration.
+    /// Returns `true` if a value stays in its register for the next iteration.
     fn stays(&self, value: Step) -> bool {
         self.words.contains(&value)
     }
@@ -309,14 +310,15 @@ impl<'a> Registers<'a> {
         }
     }
 
-    /// A register for a value at a step: one that is free, or that of the value which is read last of all but some.
+    /// Allocates a register for a value. If no register is free, evicts the value with the furthest next read, except
+    /// the values in `kept`.
     fn take(&mut self, value: Step, at: usize, kept: &[Step], code: &mut Code) -> Option<u8> {
         if let Some(free) = self.values.iter().position(Option::is_none) {
             self.hold(value, free as u8);
             return Some(free as u8);
         }
         let others = self.values.iter().flatten().filter(|&&other| !self.stays(other) && !kept.contains(&other));
-        // What is read at this step is read before its result is there.
+        // The operands of this step are read before its result is written.
         let far = |other: &&Step| self.next_read(**other, at).unwrap_or(u32::MAX);
         let &other = others.max_by_key(far)?;
         let register = self.get(other)?;
@@ -332,12 +334,12 @@ impl<'a> Registers<'a> {
         Some(register)
     }
 
-    /// The register of what a step reads.
+    /// Returns the register of an operand. Loads the operand if necessary.
     fn fetch(&mut self, value: Step, at: usize, kept: &[Step], after: u8, code: &mut Code) -> Option<u8> {
         if let Some(register) = self.get(value) {
             return Some(register);
         }
-        // It is read at this very step, too.
+        // The value is read at this step itself.
         let register = self.take(value, at.wrapping_sub(1), kept, code)?;
         let table = self.of.table();
         match (self.spilled.get(value.0 as usize).copied().flatten(), self.step(value)?) {
@@ -349,7 +351,7 @@ impl<'a> Registers<'a> {
         Some(register)
     }
 
-    /// The registers of what a step reads.
+    /// Returns the registers of all operands.
     fn fetch_all<const N: usize>(&mut self, args: [Step; N], at: usize, after: u8, code: &mut Code) -> Option<[u8; N]> {
         let mut registers = [0; N];
         for (register, arg) in registers.iter_mut().zip(args) {
@@ -358,7 +360,7 @@ impl<'a> Registers<'a> {
         Some(registers)
     }
 
-    /// Frees the registers of what is read for the last time at a step.
+    /// Frees the registers of operands whose last read is this step.
     fn release(&mut self, args: &[Step], at: usize) {
         for &arg in args {
             if self.ends(arg, at) {
@@ -367,14 +369,14 @@ impl<'a> Registers<'a> {
         }
     }
 
-    /// Whether a value is read for the last time at a step.
+    /// Returns `true` if a value is not read after this step.
     fn ends(&self, value: Step, at: usize) -> bool {
         self.next_read(value, at).is_none() && !self.stays(value)
     }
 }
 
 impl Loop {
-    /// Where a word is that is the same for all items.
+    /// Returns the location of a uniform word.
     fn place_of_word(&self, step: &Vector) -> Option<Location> {
         Some(match *step {
             Vector::Word(word) => Location::Table(self.table().word(word)),
@@ -384,7 +386,7 @@ impl Loop {
         })
     }
 
-    /// The words that registers hold all the time.
+    /// Returns the uniform words that stay in registers in all iterations.
     fn held_words(&self) -> Vec<(Step, Location)> {
         let words = (0..).zip(&self.steps).filter_map(|(value, step)| Some((Step(value), self.place_of_word(step)?)));
         let words: Vec<_> = words.take(HELD_WORDS + 1).collect();
@@ -392,7 +394,7 @@ impl Loop {
     }
 }
 
-/// The code of a loop, and the bytes of the table that it is called with; none where something of it is too much.
+/// Returns the code of a loop and the size of its table in bytes. Returns `None` if the loop exceeds a limit.
 pub(super) fn encode(of: &Loop) -> Option<(Vec<u8>, u32)> {
     let mut code = Code::default();
     let mut registers = Registers::new(of);
@@ -400,7 +402,7 @@ pub(super) fn encode(of: &Loop) -> Option<(Vec<u8>, u32)> {
     let pointers = POINTERS.get(..usize::from(of.rows))?;
     let kept = pointers.iter().filter(|register| KEPT.contains(register));
     kept.clone().for_each(|&register| code.assembler.push(register));
-    // Items are counted.
+    // Convert the offsets to numbers of items.
     for (count, bytes) in [(RAX, RSI), (RSI, RDX)] {
         code.assembler.load(Size::Qword, count, Operand::Register(bytes));
         code.assembler.shift_right(count, 2);
@@ -431,9 +433,9 @@ pub(super) fn encode(of: &Loop) -> Option<(Vec<u8>, u32)> {
     Some((code.assembler.finish()?, bytes))
 }
 
-/// A vector's items, so many after where the iteration is.
+/// Emits the code for one vector of items, which are `after` items from the position of the iteration.
 fn iteration(of: &Loop, code: &mut Code, registers: &mut Registers<'_>, after: u8) -> Option<()> {
-    // Nothing waits from one to the next.
+    // No spilled value is live across vectors.
     registers.spilled.fill(None);
     registers.spills = 0;
     for (at, step) in of.steps.iter().enumerate() {
@@ -446,7 +448,7 @@ fn iteration(of: &Loop, code: &mut Code, registers: &mut Registers<'_>, after: u
             Some(())
         };
         match *step {
-            // What is stored has to be there before rows are written.
+            // A value that is stored must be loaded before the loop stores to rows.
             Vector::Row(..) if registers.is_stored(value) => {
                 registers.fetch(value, at, &[], after, code)?;
             }
@@ -466,7 +468,7 @@ fn iteration(of: &Loop, code: &mut Code, registers: &mut Registers<'_>, after: u
             Vector::MultiplyAdd(args) => {
                 let [a, b, c] = args;
                 let [x, y, z] = registers.fetch_all(args, at, after, code)?;
-                // vfmadd231ps adds to its result, vfmadd213ps multiplies it.
+                // `vfmadd231ps` accumulates to its result; `vfmadd213ps` multiplies its result.
                 let (row, result, second, last) = match args.map(|arg| registers.ends(arg, at)) {
                     [.., true] => (&VFMADD231PS, z, x, y),
                     [true, ..] => (&VFMADD213PS, x, y, z),
@@ -514,7 +516,7 @@ fn iteration(of: &Loop, code: &mut Code, registers: &mut Registers<'_>, after: u
             Vector::Half(op, args) => {
                 let from = registers.fetch_all(args, at, after, code)?;
                 let [a, b, c, nan] = args;
-                // NaN is read when the result is there.
+                // `nan` is read after the result is written.
                 let ends = [a, b, c].into_iter().filter(|&arg| arg != nan);
                 ends.for_each(|arg| registers.release(&[arg], at));
                 let result = registers.take(value, at, &args, code)?;
@@ -537,7 +539,7 @@ fn iteration(of: &Loop, code: &mut Code, registers: &mut Registers<'_>, after: u
                 code.assembler.vector(select.with_immediate(holds << 4));
             }
         }
-        // Nobody reads it.
+        // No step reads the value.
         if registers.ends(value, at) {
             registers.free(value);
         }

@@ -1,5 +1,5 @@
-//! Arithmetic on halves with AVX-512: the sixteen of eight words, as f32s in one register. It is the arithmetic of
-//! [`rows`](crate::rows), and has its reasons there.
+//! Half-precision arithmetic with AVX-512: the sixteen halves of eight words as f32s in one
+//! register. The algorithms are those of [`rows`](crate::rows), which explains them.
 
 use halfbyte_isa::half::{Clamp, Format, HalfMode, Rounding};
 use halfbyte_isa::halu::domain::{HalfKind, HalfOp};
@@ -8,7 +8,7 @@ use super::encode::{Code, Predicate};
 use crate::x86::vector::*;
 use crate::x86::{self, Operand, VectorWidth};
 
-/// An operation that there is code for: one on binary16 that neither flushes nor clamps.
+/// Supported operation: binary16 without flushing and clamping.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::jit) struct HalfStep {
     pub kind: HalfKind,
@@ -16,7 +16,7 @@ pub(in crate::jit) struct HalfStep {
 }
 
 impl HalfStep {
-    /// None where there is no code for it.
+    /// Returns `None` if the operation is not supported.
     pub fn of(op: &HalfOp) -> Option<HalfStep> {
         let HalfMode { format, rounding, ftz, clamp } = op.mode;
         let is_plain = format == Format::F16 && !ftz && clamp == Clamp::None;
@@ -24,13 +24,13 @@ impl HalfStep {
     }
 }
 
-/// Registers that no value is held in, as instructions with VEX prefixes have not got them.
+/// Scratch registers. No value is held in them because VEX instructions cannot encode them.
 const A: u8 = 16;
 const B: u8 = 17;
 const C: u8 = 18;
 const BELOW: u8 = 19;
 
-/// Masks.
+/// Mask registers.
 const IS_ODD: u8 = 1;
 const IS_NAN: u8 = 2;
 
@@ -45,7 +45,7 @@ fn embedded(rounding: Rounding) -> x86::Rounding {
 }
 
 impl Code {
-    /// An operation on the halves of words; NaNs become the halves of another register.
+    /// Emits an operation on the halves of words. NaNs become the halves of the register `nan`.
     pub(super) fn half(&mut self, HalfStep { kind, rounding }: HalfStep, result: u8, [a, b, c, nan]: [u8; 4]) {
         let mut push = |inst| self.assembler.vector(inst);
         let unary = |row, result, from| VectorInst::new(row, VectorWidth::B512, [result, 0], Operand::Register(from));
@@ -58,15 +58,15 @@ impl Code {
             push(unary(&VCVTPH2PS, to, from));
         }
         match (kind, rounding) {
-            // An f32 has more than twice the bits of a half, so that rounding twice is rounding once.
+            // An f32 has more than twice the precision of a half, so double rounding is harmless.
             (HalfKind::Add, _) => push(binary(&VADDPS, A, A, B).rounded(mode)),
-            // The product is an f32.
+            // The product is exact as an f32.
             (HalfKind::Mul, _) => push(binary(&VMULPS, A, A, B).rounded(mode)),
             (HalfKind::Fma, Rounding::Nearest) => {
                 push(unary(&VMOVAPS, BELOW, A));
                 push(binary(&VFMADD213PS, BELOW, B, C).rounded(x86::Rounding::Down));
                 push(binary(&VFMADD213PS, A, B, C).rounded(x86::Rounding::Up));
-                // The last bits, where signs are.
+                // Move the last bits to the sign positions.
                 push(VectorInst::shift(&VPSLLD_IMM, VectorWidth::B512, B, Operand::Register(BELOW), 31));
                 push(unary(&VPMOVD2M, IS_ODD, B));
                 push(unary(&VMOVAPS, A, BELOW).masked(IS_ODD));

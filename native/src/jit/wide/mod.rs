@@ -1,7 +1,8 @@
-//! Loops over vectors of 256 bits, which Cranelift has none of: as code for x86-64 with AVX2, made here.
+//! Loops in vectors of 256 bits, which Cranelift lacks, as x86-64 code with AVX2.
 //!
-//! A loop is straight. It loads from rows, eight items at a time as words, or sixteen in lanes of 16 bits, computes, and stores to rows.
-//! What registers have no room for is spilled. A loop of more rows than there are registers for addresses is left to Cranelift.
+//! The loop body is branch-free: loads from rows, arithmetic, and stores to rows. A vector has
+//! eight items as words, or sixteen items in lanes of 16 bits. Values without a register are
+//! spilled. A loop with more rows than address registers falls back to Cranelift.
 
 mod encode;
 mod half;
@@ -18,23 +19,23 @@ use encode::encode;
 pub(super) use encode::{Predicate, Table, lane_row};
 pub(super) use half::HalfStep;
 
-/// Rows that a loop reads and writes at most, and words that are the same for all items.
+/// Maximum numbers of rows and of uniform words of a loop.
 pub(super) const MOST_ROWS: usize = 11;
 const MOST_WORDS: usize = 64;
-/// Words that stay in registers from one iteration to the next, where a loop has no more.
+/// Maximum number of uniform words of a loop that keeps all of them in registers.
 const HELD_WORDS: usize = 6;
 
-/// Whether this computer runs such loops, and may.
+/// Returns `true` if the machine and the configuration support such loops.
 pub(super) fn is_here() -> bool {
     cfg!(target_arch = "x86_64") && Variant::best() >= Variant::Avx2
 }
 
-/// Whether it runs those with arithmetic on halves.
+/// Returns `true` if the machine and the configuration support half-precision arithmetic in such loops.
 pub(super) fn has_halves() -> bool {
     cfg!(target_arch = "x86_64") && Variant::best() >= Variant::Avx512
 }
 
-/// The width of lanes, and of an item in a row.
+/// Width of a lane, or of an item in a row.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
 pub(super) enum Width {
     B8,
@@ -57,59 +58,60 @@ impl Width {
     }
 }
 
-/// A row: so many bytes behind an address in the table, which has a number.
+/// Row at an offset from an address in the table, which is identified by its number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Place {
     pub row: u8,
     pub at: i32,
-    /// What each item has there: no more than a lane holds.
+    /// Width of an item in the row, at most the width of a lane.
     pub item: Width,
 }
 
-/// A value of a loop: the step that makes it, by its number.
+/// Value of a loop, identified by the step that computes the value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Step(u32);
 
-/// A lane for each of eight items, or of sixteen. But for `Binary` and `Shift`, they are of words.
+/// Operation with one lane for each of eight or sixteen items. All operations except `Binary` and `Shift` have lanes of
+/// 32 bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Vector {
-    /// What a row holds, extended with its sign or without.
+    /// Load from a row, with sign extension if the flag is set.
     Row(Place, bool),
-    /// The same word for all, from the table.
+    /// Broadcast of a word of the table.
     Word(u8),
-    /// The same word for all, from a place in what a row is in; the row's width does not count.
+    /// Broadcast of the word at a fixed offset from a row's address. The item width is ignored.
     Same(Place),
-    /// The same constant for all, or for each two of them.
+    /// Constant word, repeated for each item or for each pair of items.
     Constant(u32),
     Binary(&'static Row, [Step; 2]),
-    /// The first two multiplied and the third added, with one rounding.
+    /// Fused multiply-add: the product of the first two operands plus the third.
     MultiplyAdd([Step; 3]),
-    /// The float of a signed number.
+    /// Conversion of a signed integer to a float.
     Float(Step),
-    /// Of floats, all ones where it holds.
+    /// Comparison of floats: all ones if the comparison holds.
     Compare(Predicate, [Step; 2]),
-    /// The square root of a float.
+    /// Square root of a float.
     Root(Step),
     /// All ones.
     Ones,
-    /// The item's number in the row.
+    /// Number of the item in the row.
     Numbers,
-    /// On the halves of up to three words; the fourth one has what NaN becomes.
+    /// Packed-half operation on up to three operands; the fourth holds the canonical NaN.
     Half(HalfStep, [Step; 4]),
-    /// Lanes shifted by a constant.
+    /// Shift of all lanes by a constant.
     Shift(Shift, Step, u8),
-    /// Lanes that are no more than an item of this width, side by side, for a row of such items.
+    /// Packs lanes whose values fit the item width into contiguous items of a row.
     Narrow(Step, Width),
-    /// The second where the first is all ones, the third where it is 0.
+    /// Second operand where the first is all ones, third operand where the first is 0.
     Select([Step; 3]),
 }
 
-/// How words are shifted.
+/// Kind of a shift.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Shift {
     Left,
     Right,
-    /// With the sign.
+    /// Copies the sign bit.
     Arithmetic,
 }
 
@@ -128,24 +130,24 @@ impl Vector {
     }
 }
 
-/// A loop on its way. Rows and words are numbered as they are asked for.
+/// Loop during construction. Rows and words are numbered in the order of the requests.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Loop {
     lane: Width,
     steps: Vec<Vector>,
     rows: u8,
     words: u8,
-    /// Once all steps of an iteration are done: rows, and what is written to them, in order.
+    /// Stores after all steps of an iteration, in order.
     stores: Vec<(Place, Step)>,
 }
 
 impl Loop {
-    /// A loop with lanes of 16 bits, or of 32.
+    /// Creates a loop with lanes of 16 or 32 bits.
     pub fn new(lane: Width) -> Loop {
         Loop { lane, ..Loop::default() }
     }
 
-    /// The address of a row that the loop reads or writes, or of several; none where there are too many.
+    /// Allocates an address for one or more rows. Returns `None` if no address register is left.
     pub fn row(&mut self) -> Option<u8> {
         let row = self.rows;
         (usize::from(row) < MOST_ROWS).then(|| {
@@ -154,12 +156,13 @@ impl Loop {
         })
     }
 
-    /// What a row holds.
+    /// Loads from a row.
     pub fn load(&mut self, place: Place, signed: bool) -> Step {
         self.push(Vector::Row(place, signed))
     }
 
-    /// A word of the table, which is the same for all items, or for each two of them; none where there are too many.
+    /// Allocates a word of the table, repeated for each item or for each pair of items. Returns `None` if the table is
+    /// full.
     pub fn word(&mut self) -> Option<Step> {
         let word = self.words;
         (usize::from(word) < MOST_WORDS).then(|| {
@@ -168,12 +171,12 @@ impl Loop {
         })
     }
 
-    /// A word that is the same for all items, from where a row begins.
+    /// Broadcasts the word at a fixed offset from a row's address.
     pub fn same(&mut self, place: Place) -> Step {
         self.push(Vector::Same(place))
     }
 
-    /// A constant, for all items or for each two of them.
+    /// Returns a constant word, repeated for each item or for each pair of items.
     pub fn constant(&mut self, word: u32) -> Step {
         self.push(Vector::Constant(word))
     }
@@ -199,7 +202,7 @@ impl Loop {
         self.push(Vector::Float(number))
     }
 
-    /// A float, or the other value where it is NaN.
+    /// Returns `float`, or `other` in the lanes where `float` is NaN.
     pub fn or_if_nan(&mut self, float: Step, other: Step) -> Step {
         let is_nan = self.compare(Predicate::NAN, float, float);
         self.select(is_nan, other, float)
@@ -209,12 +212,12 @@ impl Loop {
         self.push(Vector::Compare(predicate, [a, b]))
     }
 
-    /// The items' numbers in the row.
+    /// Returns the numbers of the items in the row.
     pub fn numbers(&mut self) -> Step {
         self.push(Vector::Numbers)
     }
 
-    /// An operation on halves, whose NaNs become those of another value.
+    /// Computes an operation on halves. NaNs become the halves of `nan`.
     pub fn half(&mut self, op: HalfStep, [a, b, c]: [Step; 3], nan: Step) -> Step {
         self.push(Vector::Half(op, [a, b, c, nan]))
     }
@@ -228,14 +231,14 @@ impl Loop {
         self.binary(&VPXOR, a, ones)
     }
 
-    /// Of unsigned words, all ones where the first is less.
+    /// Compares unsigned words: all ones where `a` is less than `b`.
     pub fn less(&mut self, a: Step, b: Step) -> Step {
         let greater = self.binary(&VPMAXUD, a, b);
         let is_not = self.binary(&VPCMPEQD, greater, a);
         self.not(is_not)
     }
 
-    /// An operation on lanes; none where there is no short form of it.
+    /// Emits an operation on lanes. Returns `None` if the operation has no short instruction sequence.
     pub fn lanes(&mut self, op: LaneOp, width: Width, a: Step, b: Step) -> Option<Step> {
         if let Some(op) = lane_row(op, width) {
             return Some(self.binary(op, a, b));
@@ -250,7 +253,7 @@ impl Loop {
         self.lanes(LaneOp::Sub, width, most, least)
     }
 
-    /// Writes a value to a row, of narrower items one that they hold.
+    /// Stores a value to a row. Each value must fit the item width of the row.
     pub fn store(&mut self, place: Place, value: Step) {
         let value = if place.item < self.lane { self.push(Vector::Narrow(value, place.item)) } else { value };
         self.stores.push((place, value));
@@ -261,14 +264,16 @@ impl Loop {
         Step(self.steps.len() as u32 - 1)
     }
 
-    /// What the code is called with.
+    /// Returns the layout of the table that the code takes.
     pub fn table(&self) -> Table {
         Table { rows: self.rows, words: self.words }
     }
 
-    /// The loop's code, and the bytes of the table; none where there is too much of something. It is a function of the convention of System V, of the address of a
-    /// [`Table`] and two offsets of items in rows of words, in bytes, multiples of those of a chunk of items: it goes over each row from the
-    /// first to the second, a greater one.
+    /// Returns the code of the loop and the size of the table in bytes. Returns `None` if the loop exceeds a limit.
+    ///
+    /// The code is a function with the System V calling convention. Its arguments are the address of a [`Table`] and
+    /// two offsets in a row of words, in bytes. Both offsets are multiples of the size of a chunk. The function
+    /// processes each row from the first offset to the second, which is greater.
     pub fn code(&self) -> Option<(Vec<u8>, u32)> {
         encode(self)
     }

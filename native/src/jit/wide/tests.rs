@@ -1,4 +1,4 @@
-//! Random loops, beside what their operations are by the word.
+//! Random loops, compared with a scalar evaluation of their operations.
 #![allow(clippy::unwrap_used)]
 
 use std::cmp::Ordering;
@@ -11,26 +11,26 @@ use crate::clif::NativeBuilder;
 use crate::rows::{Operand, RowOp, Variant, apply};
 use crate::x86::vector::*;
 
-/// An operation on the values so far, by number.
+/// Operation on earlier values, which are identified by their numbers.
 #[derive(Clone, Copy, Debug)]
 enum Op {
     Lanes(LaneOp, Width),
     Words(&'static Row),
     Shift(Shift, u32),
     Select,
-    /// Of floats, where NaN is the one there is.
+    /// Operation on floats with canonical NaNs.
     Floats(&'static Row),
     MultiplyAdd,
     Float,
     Compare(Compare),
     Root,
     Not,
-    /// Of unsigned words.
+    /// Comparison of unsigned words.
     Less,
     Half(HalfOp),
-    /// The item's number.
+    /// Number of the item.
     Numbers,
-    /// Shifts by the highest bits of a word.
+    /// Shift by a variable count, the highest bits of a word.
     By(&'static Row),
 }
 
@@ -55,7 +55,7 @@ const FLOATS: [&Row; 3] = [&VADDPS, &VMULPS, &VDIVPS];
 const BY: [&Row; 3] = [&VPSLLVD, &VPSRLVD, &VPSRAVD];
 const SHIFTS: [Shift; 3] = [Shift::Left, Shift::Right, Shift::Arithmetic];
 
-/// A lane of a number of bits.
+/// Evaluates an operation on a lane with `bits` bits.
 fn lane(op: LaneOp, bits: u32, a: u32, b: u32) -> u32 {
     let signed = |x: u32| i64::from((x << (32 - bits)) as i32 >> (32 - bits));
     let number = |is_signed: bool, x: u32| if is_signed { signed(x) } else { x.into() };
@@ -76,7 +76,7 @@ fn lane(op: LaneOp, bits: u32, a: u32, b: u32) -> u32 {
     result as u32 & (u32::MAX >> (32 - bits))
 }
 
-/// The bits of a float, which are the same for all NaNs.
+/// Returns the bits of a float, with canonical NaNs.
 fn bits(float: f32) -> u32 {
     if float.is_nan() { NAN } else { float.to_bits() }
 }
@@ -125,7 +125,7 @@ fn word(op: Op, [a, b, c]: [u32; 3]) -> u32 {
         Op::Shift(Shift::Left, count) => a << count,
         Op::Shift(Shift::Right, count) => a >> count,
         Op::Shift(Shift::Arithmetic, count) => (a as i32 >> count) as u32,
-        // By each byte's highest bit: what it is given is all ones or zero.
+        // `vpblendvb` selects by the highest bit of each byte. Compiled blocks pass only all ones or zero.
         Op::Select => (0..4).fold(0, |word, byte| {
             let mask = 0xFF << (8 * byte);
             word | mask & if a >> (8 * byte + 7) & 1 != 0 { b } else { c }
@@ -170,11 +170,11 @@ impl Random {
 const NAN: u32 = 0x7FFF_FFFF;
 const NAN_HALVES: u32 = 0x7FFF_7FFF;
 
-/// Items of a row: any number of chunks.
+/// Items of a row: a whole number of chunks.
 const ITEMS: usize = 48;
 
 impl Width {
-    /// The item of a row that has such items.
+    /// Returns an item of a row with this item width.
     fn get(self, row: &[u8], item: usize, signed: bool) -> u32 {
         let at = item * usize::from(self.bytes());
         match (self, signed) {
@@ -191,7 +191,7 @@ impl Width {
     }
 }
 
-/// An operation on lanes of 16 bits.
+/// Returns a random operation on lanes of 16 bits.
 fn narrow_op(random: &mut Random) -> Op {
     match random.below(4) {
         0 => Op::Words([&VPAND, &VPOR, &VPXOR, &VPMULLW][random.below(4)]),
@@ -200,11 +200,11 @@ fn narrow_op(random: &mut Random) -> Op {
     }
 }
 
-/// Makes a random loop and runs it.
+/// Creates, runs and checks a random loop.
 fn check(random: &mut Random, halves: &[HalfOp]) {
     let lane = [Width::B16, Width::B32, Width::B32][random.below(3)];
     let mut wide = Loop::new(lane);
-    // Of more words than are held some loops have none in registers.
+    // Some loops have more uniform words than stay in registers.
     let (reads, writes, words) = (random.below(6) + 1, random.below(4) + 1, random.below(9) + 2);
     let (begin, end) = [(0, ITEMS), (16, ITEMS), (16, 32), (0, 16)][random.below(4)];
     let mut steps: Vec<Step> = Vec::new();
@@ -214,14 +214,14 @@ fn check(random: &mut Random, halves: &[HalfOp]) {
     for _ in 0..reads {
         let (row, item, signed) = (wide.row().unwrap(), narrower[random.below(narrower.len())], random.below(2) == 0);
         steps.push(wide.load(Place { row, at: 0, item }, signed));
-        // Rows start anywhere: one byte is left out before.
+        // Rows are unaligned: the first byte is skipped.
         let bytes: Vec<u8> = (0..=ITEMS).flat_map(|_| random.word().to_le_bytes()).collect();
         values.push((0..ITEMS).map(|at| item.get(&bytes[1..], at, signed) & lane.mask()).collect());
         rows.push(bytes);
     }
-    // The first are what NaN becomes, of floats and of halves.
+    // The first two words are the canonical NaNs of floats and of halves.
     let same: Vec<u32> = [NAN, NAN_HALVES].into_iter().chain((2..words).map(|_| random.word())).collect();
-    // Some are constants, some at a place in a row of theirs.
+    // Each word is a constant, a word in a row of its own, or a word of the table.
     let (fixed, mut in_table) = (wide.row().unwrap(), Vec::new());
     for (at, &word) in (0..).step_by(4).zip(&same) {
         steps.push(match random.below(3) {
@@ -235,7 +235,7 @@ fn check(random: &mut Random, halves: &[HalfOp]) {
         let of_item = |item: usize| if lane == Width::B16 { word >> (16 * (item % 2)) & 0xFFFF } else { word };
         values.push((0..ITEMS).map(of_item).collect());
     }
-    // Many values take more registers than there are, some loops have one vector an iteration.
+    // Loops with many values need more registers than exist, or have one vector per iteration.
     for _ in 0..random.below(60) + 1 {
         let op = match random.below(19) {
             _ if lane == Width::B16 => narrow_op(random),
@@ -317,7 +317,7 @@ fn check(random: &mut Random, halves: &[HalfOp]) {
         table[wide.table().word(number) as usize / 8] = word.into();
     }
     let address = code.address(id).unwrap();
-    // SAFETY: the code is that of a loop, which is called with its table and as many bytes as its rows have.
+    // SAFETY: the code is the function of the loop. Its table and its rows have the required sizes.
     unsafe {
         let function = std::mem::transmute::<*const u8, unsafe extern "sysv64" fn(*mut u64, usize, usize)>(address);
         function(table.as_mut_ptr(), 4 * begin, 4 * end);
@@ -347,7 +347,7 @@ fn rows_and_words_are_bounded() {
     assert_eq!((0..80).filter_map(|_| wide.word()).count(), MOST_WORDS);
 }
 
-/// The operations on halves that loops can have on this computer.
+/// Returns the half operations that loops support on this machine.
 fn halves() -> Vec<HalfOp> {
     Rounding::ALL
         .into_iter()
@@ -357,7 +357,7 @@ fn halves() -> Vec<HalfOp> {
         .collect()
 }
 
-/// Rows are proved beside exact arithmetic (`halfbyte prove engine`).
+/// The row functions themselves are proved against exact arithmetic (`halfbyte prove engine`).
 #[test]
 fn halves_of_loops_are_those_of_rows() {
     const ALL: usize = 1 << 16;
@@ -377,7 +377,7 @@ fn halves_of_loops_are_those_of_rows() {
         let id = builder.define_code(&code).unwrap();
         let code = builder.finish().unwrap();
         let address = code.address(id).unwrap();
-        // Every half is the first operand of each lane.
+        // Every half is the first operand of each lane once.
         let a: Vec<u32> = (0..ALL as u32).map(|half| half | (half ^ 0x5A5A) << 16).collect();
         for _ in 0..24 {
             let [b, c] = [(); 2].map(|()| (0..ALL).map(|_| random.word()).collect::<Vec<u32>>());
@@ -386,7 +386,7 @@ fn halves_of_loops_are_those_of_rows() {
             let mut table: Vec<u64> = rows.map(|row| row.expose_provenance() as u64).to_vec();
             table.push(NAN_HALVES.into());
             table.resize(bytes as usize / 8, 0);
-            // SAFETY: the code is that of a loop, which is called with its table and as many bytes as its rows have.
+            // SAFETY: the code is the function of the loop. Its table and its rows have the required sizes.
             unsafe {
                 let function =
                     std::mem::transmute::<*const u8, unsafe extern "sysv64" fn(*mut u64, usize, usize)>(address);

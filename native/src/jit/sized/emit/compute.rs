@@ -1,4 +1,4 @@
-//! Code of operations: instructions on vectors, and calls of functions for what there are none for.
+//! Code for operations: vector instructions, and calls for operations without an instruction.
 
 use halfbyte_isa::half::{Format, NAN_F32};
 use halfbyte_isa::halu::domain::Width;
@@ -33,7 +33,7 @@ impl Emitter<'_> {
             }
             (Vector::Permute, &[from, numbers]) => {
                 let (numbers, last) = (self.register(numbers), self.operand(from));
-                // No instruction spreads a word that it permutes.
+                // `vpermd` does not permute a broadcast memory operand.
                 let last = if let Operand::Word(..) = last { Operand::Register(self.register(from)) } else { last };
                 let result = self.result(at, args);
                 self.assembler.lanes(&VPERMD, result, numbers, last);
@@ -75,7 +75,7 @@ impl Emitter<'_> {
         })
     }
 
-    /// The operations that are one instruction on two vectors.
+    /// Returns the instruction of an operation that is one instruction on two vectors.
     fn binary(op: Op) -> Option<&'static Row> {
         Some(match op {
             Op::And | Op::Both => &VPAND,
@@ -120,7 +120,7 @@ impl Emitter<'_> {
                 Some(result)
             }
             (Op::Not | Op::Negate, &[a]) => {
-                /// The contrary of the last operand.
+                /// Truth table of the complement of the last operand.
                 const NOT_LAST: u8 = 0x55;
                 let a = self.register(a);
                 let result = self.result(at, args);
@@ -195,7 +195,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// An operation that a function computes.
+    /// Emits a call of a function that computes the operation.
     fn call(&mut self, at: u32, op: Op, args: &[Node]) -> u8 {
         for (k, &arg) in (0..).zip(args) {
             let from = self.register(arg);
@@ -203,7 +203,7 @@ impl Emitter<'_> {
             self.assembler.lanes(&VMOVDQU_STORE, from, 0, to);
         }
         self.release(at, args);
-        // A call keeps no vectors.
+        // A call preserves no vector registers.
         for register in 0..REGISTERS {
             if let Some(node) = self.registers[register].take()
                 && self.uses.get(&node).is_some_and(|uses| !uses.is_empty())
@@ -226,7 +226,7 @@ impl Emitter<'_> {
                 ((each as OtherFn as *const ()).addr(), address)
             }
         };
-        /// All three operands are rows of as many bytes as a vector has.
+        /// All three operands are rows with the size of a vector.
         const SPAN: u32 = BYTES as u32 | 0b111;
         let result = self.layout.row(3);
         let a = &mut self.assembler;
@@ -244,7 +244,8 @@ impl Emitter<'_> {
     }
 }
 
-/// What bytes of four words each are made of, of those of operands from one on; the others become zero.
+/// Returns a `vpshufb` control for four words in each 128-bit lane. The control selects the bytes of one operand, whose
+/// numbers begin at `first`. All other bytes become zero.
 fn selector(bytes: [u8; 4], first: u8) -> [u32; LANES] {
     std::array::from_fn(|lane| {
         let word = 4 * (lane as u8 % 4);
@@ -255,16 +256,16 @@ fn selector(bytes: [u8; 4], first: u8) -> [u32; LANES] {
     })
 }
 
-/// What is called as a function of a row is, and computes an operation item by item.
+/// Function with the signature of a row function, which computes an operation item by item.
 type OtherFn = unsafe extern "C" fn(*mut u32, *const u32, *const u32, *const u32, usize, *const Op);
 
-/// Computes an operation of sixteen items.
+/// Computes an operation for sixteen items.
 ///
 /// # Safety
-/// The result and the operands are as many words, and there is an operation where the pointer says.
+/// `result`, `a`, `b` and `c` point to sixteen words each, and `op` points to an operation.
 unsafe extern "C" fn each(result: *mut u32, a: *const u32, b: *const u32, c: *const u32, _: usize, op: *const Op) {
     for lane in 0..LANES {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that all pointers are valid for sixteen words.
         unsafe {
             let words = [a, b, c].map(|row| row.add(lane).read());
             result.add(lane).write(word(*op, words).unwrap_or(0));

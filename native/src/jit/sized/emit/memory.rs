@@ -1,4 +1,4 @@
-//! Code of accesses: where they are made, that they may be, and what is loaded and stored.
+//! Code for memory accesses: addresses, bounds and alignment checks, loads and stores.
 
 use std::ops::Range;
 
@@ -10,19 +10,20 @@ use crate::jit::sized::encode::*;
 use crate::jit::sized::graph::{LANES, Memory, Node, Pattern, Place, Vector};
 use crate::jit::sized::walk::Sink;
 
-/// Accesses of a segment to one buffer that differ in nothing but a distance that is known: they are found right by one look at their
-/// ends.
+/// Accesses of a segment to one buffer whose addresses differ only by constants. One check of both ends covers all
+/// accesses.
 pub(super) struct Window {
     place: Place,
     args: Where,
-    /// The distances of the first byte and of the one after the last.
+    /// Distances of the first byte and of the byte after the last.
     bytes: Range<i64>,
-    /// Where the address is kept that distances are from, once it is known to be right.
+    /// Slot of the checked base address, from which distances are measured.
     slot: i32,
     is_open: bool,
 }
 
-/// How far an access is that belongs to a window; none where it does not.
+/// Returns the distances of the bytes of an access from the base of its window. Returns `None` if the access belongs to
+/// no window.
 fn in_window(place: &Place) -> Option<Range<i64>> {
     if place.pattern == Pattern::Each || place.memory == Memory::Shared {
         return None;
@@ -38,13 +39,13 @@ fn in_window(place: &Place) -> Option<Range<i64>> {
     (start % i64::from(place.align) == 0 && is_near(start) && is_near(end)).then_some(start..end)
 }
 
-/// The place of a window that an access belongs to.
+/// Returns the place that identifies the window of an access.
 fn of_window(place: &Place) -> Place {
     Place { pattern: Pattern::Same, start: 0, disp: 0, width: Width::B8, mask: 0, ..*place }
 }
 
 impl Emitter<'_> {
-    /// Finds the windows of what a segment does.
+    /// Finds the windows of a segment.
     pub(super) fn find_windows(&mut self, number: usize, order: &[Do]) {
         self.windows.clear();
         for what in order {
@@ -73,7 +74,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// The address that an access is a distance from, in a register, and the distance, where it belongs to a window.
+    /// Loads the base address of the window of an access into AX. Returns the distance of the access from this base, or
+    /// `None` if the access belongs to no window. The first call checks the bounds of the window.
     pub(super) fn window(&mut self, place: &Place, args: &[Node]) -> Option<i32> {
         let distance = in_window(place)?.start as i32;
         let of = of_window(place);
@@ -95,7 +97,7 @@ impl Emitter<'_> {
         Some(distance)
     }
 
-    /// A word that all lanes have, in a general register.
+    /// Loads a uniform word into a general register.
     pub(super) fn word(&mut self, to: u8, node: Node) {
         if let Some(register) = self.register_of(node) {
             return self.assembler.first_lane(to, register);
@@ -112,7 +114,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The offset of the first item of an access, in a register.
+    /// Loads the offset of the first active item of an access into AX.
     fn offset(&mut self, place: &Place, offset: Option<Node>) {
         match offset {
             None => self.assembler.set(AX, place.start),
@@ -125,7 +127,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// The address of an access in this process, of an offset in a register, of which so many bytes are accessed.
+    /// Converts the offset in AX to an address in this process. Gives the group up if the `bytes` bytes at the address
+    /// are out of bounds or misaligned.
     fn address(&mut self, place: &Place, bytes: i32) {
         let a = &mut self.assembler;
         if place.is_signed {
@@ -168,12 +171,13 @@ impl Emitter<'_> {
         }
     }
 
-    /// Where in the memory of the group an access is made whose offsets are known, and were found to be right.
+    /// Returns the offset in shared memory of an access with constant offsets, which the walk has already checked.
+    /// Returns `None` for other memory.
     fn fixed(&self, place: &Place, offset: u32) -> Option<i32> {
         (place.memory == Memory::Shared).then(|| offset.cast_signed().wrapping_add(place.disp))
     }
 
-    /// Where the first lane of a vector is that is accessed as one.
+    /// Returns the operand of a contiguous access, as if lane 0 were active.
     fn side_by_side(&mut self, place: &Place, args: &[Node]) -> Operand {
         let bytes = place.width.bytes().cast_signed();
         let (first, last) = (place.mask.trailing_zeros().cast_signed(), 15 - place.mask.leading_zeros().cast_signed());
@@ -190,7 +194,8 @@ impl Emitter<'_> {
         Operand::Memory(AX, -bytes * first)
     }
 
-    /// The address of each item's element in a register, and what is done with it.
+    /// Calls `done` for each active item with the lane and the address of its element: a base register and a
+    /// displacement.
     fn each(&mut self, place: &Place, args: &[Node], mut done: impl FnMut(&mut Self, u8, (u8, i32))) {
         let offsets = self.layout.row(0);
         let (offset, base) = place.operands(args);
@@ -262,7 +267,8 @@ impl Emitter<'_> {
                 result
             }
             Pattern::Each => {
-                // Words that were stored one by one are not loaded as one without waiting for all stores.
+                // Load each word separately. A vector load after single stores would miss store forwarding and wait for
+                // all stores.
                 self.each(place, args, |emitter, lane, (from, by)| {
                     let a = &mut emitter.assembler;
                     let from = match place.width {

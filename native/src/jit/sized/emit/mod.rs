@@ -1,7 +1,9 @@
-//! Code of the paths of a group: of each segment what its sinks need, in an order that keeps few vectors at a time, and registers for them.
+//! Code generation for the paths of a group. Each segment computes what its sinks need, in an order
+//! with few live vectors.
 //!
-//! Registers are allocated on the way: where there is none left, the vector whose next use is the furthest is spilled, or computed
-//! anew from memory where that is all there is to it. What segments after this one need is spilled once it is computed.
+//! Registers are allocated during emission. If no register is free, the vector with the furthest
+//! next use is spilled. A vector that is a plain load from memory is rematerialised instead. A
+//! vector that a later segment needs is spilled as soon as it is computed.
 
 mod compute;
 mod memory;
@@ -21,49 +23,51 @@ use memory::Window;
 
 /// Bytes of a vector.
 const BYTES: i32 = 4 * LANES as i32;
-/// Registers that are allocated, and those that are not: for what an instruction makes on its way.
+/// Allocatable registers, and the first of the scratch registers for intermediate results.
 const REGISTERS: usize = 28;
 const SCRATCH: u8 = 28;
 
-/// What is where in a frame, in bytes.
+/// Offsets in a frame, in bytes.
 pub mod at {
-    /// Backward branches that an item may yet take, words executed, and backward branches taken.
+    /// Remaining backward branches of an item, executed instructions, and backward branches.
     pub const LEFT: i32 = 0;
     pub const ISSUED: i32 = 8;
     pub const BACKWARD: i32 = 16;
-    /// Addresses of constant bank 0 and of the memory of the group.
+    /// Addresses of constant bank 0 and of shared memory.
     pub const CONSTANTS: i32 = 24;
     pub const SHARED: i32 = 32;
-    /// How many words may have been executed where a loop goes round, and where the code goes on that has been left there; zero at the start.
+    /// Number of executed instructions at which a loop returns to the caller, and the address at which the next call
+    /// continues. `RESUME` is zero at the start.
     pub const LIMIT: i32 = 40;
     pub const RESUME: i32 = 48;
-    /// Of each buffer, its address and bytes.
+    /// Address and size of each buffer.
     pub const BUFFERS: i32 = 56;
 }
 
-/// What code says of a group.
+/// Results of the compiled function.
 pub mod answer {
     pub const DONE: u32 = 0;
     pub const GIVEN_UP: u32 = 1;
-    /// It has been left where a loop goes round.
+    /// The function returned at the back edge of a loop and can be resumed.
     pub const LEFT: u32 = 2;
 }
 
-/// Where the parts of a frame are whose sizes depend on the kernel.
+/// Offsets in a frame that depend on the kernel.
 #[derive(Clone, Debug)]
 pub struct Layout {
-    /// Buffers by where their addresses are in constant bank 0.
+    /// Buffers, identified by the offsets of their addresses in constant bank 0.
     pub buffers: Vec<u16>,
-    /// Those that are stored to.
+    /// Buffers that the kernel stores to.
     pub stored: Vec<u16>,
-    /// Where what the launch has for the group is, a word each.
+    /// Offset of the words that the launch sets for each group.
     pub of_group: i32,
-    /// Addresses of windows.
+    /// Offset of the addresses of windows.
     windows: i32,
-    /// Two rows for accesses of each item; operands and results of calls.
+    /// Offset of four rows: two hold the items' offsets and data of an access. Calls use all four for operands and
+    /// result.
     rows: i32,
     carried: i32,
-    /// What rows of loops are to become.
+    /// Offset of the values of loop-carried vectors for the next iteration.
     next: i32,
     spills: i32,
     pub bytes: usize,
@@ -104,7 +108,7 @@ impl Layout {
     }
 }
 
-/// Operations that functions compute, to which code has their addresses.
+/// Operations that the code passes by address to functions.
 #[derive(Default)]
 #[expect(clippy::vec_box, reason = "they stay where they are")]
 pub struct Called {
@@ -112,26 +116,27 @@ pub struct Called {
     pub others: Vec<Box<Op>>,
 }
 
-/// Code, and what it needs.
+/// Machine code with its frame layout and the objects that it refers to.
 pub struct Made {
     pub code: Vec<u8>,
     pub layout: Layout,
-    /// Whether the memory of the group is read, which is zero at the start.
+    /// `true` if the code reads shared memory, which is zero at the start.
     pub reads_shared: bool,
     pub called: Called,
 }
 
-/// Windows of a segment at most.
+/// Maximum number of windows of a segment.
 const MOST_WINDOWS: i32 = 64;
 
-/// Bytes of a frame, and of code, at most.
+/// Maximum size of a frame and of the code, in bytes.
 const MOST_FRAME: usize = 512 << 10;
 const MOST_CODE: usize = 1 << 20;
 
-/// The code of all segments, of a group with so many bytes of its own; none where there is too much of it.
+/// Emits the code of all segments, for a group with `shared_bytes` bytes of shared memory. Returns `None` if a limit is
+/// exceeded or if the kernel loads a buffer that it stores to.
 pub fn emit(graph: &Graph, segments: &[Segment], shared_bytes: u32, of_group: usize) -> Option<Made> {
     let layout = Layout::new(graph, segments, of_group);
-    // Nothing is loaded that is stored to, so that a group that is given up may be run again.
+    // A group that is given up must be able to run again, so no loaded buffer may be stored to.
     let is_loaded_and_stored = |(_, step): (Node, &super::graph::Step)| match step.vector {
         Vector::Load(Place { memory: Memory::Buffer(offset), .. }, _) => layout.stored.contains(&offset),
         _ => false,
@@ -195,7 +200,7 @@ pub fn emit(graph: &Graph, segments: &[Segment], shared_bytes: u32, of_group: us
     Some(Made { code: assembler.finish()?, layout, reads_shared, called })
 }
 
-/// What is in memory as it is, or beside the code.
+/// Returns `true` if a vector can be read from memory or from the constant pool.
 fn is_at_hand(vector: &Vector) -> bool {
     matches!(
         vector,
@@ -203,17 +208,19 @@ fn is_at_hand(vector: &Vector) -> bool {
     )
 }
 
-/// Whether the memory of the group is accessed where that was found to be right, by the operands of the access.
+/// Returns `true` if all operands of a shared-memory access are constant. The walk has already checked the bounds of
+/// such an access.
 fn is_fixed(graph: &Graph, at: &[Node]) -> bool {
     at.iter().all(|&arg| matches!(graph.step(arg).vector, Vector::Known(_)))
 }
 
-/// Whether something is done for nobody where the memory of the group is not read.
+/// Returns `true` if a sink is a store that is dead when nothing reads shared memory.
 fn is_unread(graph: &Graph, sink: &Sink) -> bool {
     matches!(sink, Sink::Store { place, at, .. } if place.memory == Memory::Shared && is_fixed(graph, at))
 }
 
-/// By segment, the vectors that it needs, but for those at hand. What is only read is not needed.
+/// Returns the vectors that each segment needs, except those that are at hand. The result of a `Sink::Read` alone is
+/// not needed.
 fn demanded(graph: &Graph, segments: &[Segment]) -> Vec<FxHashSet<Node>> {
     let of = |segment: &Segment, with_shared: bool| {
         let mut open: Vec<Node> = Vec::new();
@@ -239,7 +246,7 @@ fn demanded(graph: &Graph, segments: &[Segment]) -> Vec<FxHashSet<Node>> {
         }
         found
     };
-    // The memory of the group is stored to only where it is read.
+    // Stores to shared memory are kept only if the code reads shared memory.
     let without: Vec<FxHashSet<Node>> = segments.iter().map(|segment| of(segment, false)).collect();
     let is_read = |node: &Node| matches!(graph.step(*node).vector, Vector::Shared(..));
     if !without.iter().flatten().any(is_read) {
@@ -248,7 +255,7 @@ fn demanded(graph: &Graph, segments: &[Segment]) -> Vec<FxHashSet<Node>> {
     segments.iter().map(|segment| of(segment, true)).collect()
 }
 
-/// What is done next.
+/// Step of a segment.
 #[derive(Clone, Copy)]
 enum Do {
     Vector(Node),
@@ -262,37 +269,37 @@ struct Emitter<'a> {
     layout: Layout,
     shared_bytes: u32,
     reads_shared: bool,
-    /// The vectors that anything needs, and by segment those that segments after it do.
+    /// Vectors that any segment needs, and for each segment the vectors that later segments need.
     all: FxHashSet<Node>,
     after: Vec<FxHashSet<Node>>,
     assembler: Assembler,
     labels: Vec<Label>,
     give_up: Label,
     segment: usize,
-    /// What registers hold, and those that hold operands of what is emitted.
+    /// Vectors in registers, and the set of registers that hold operands of the current step.
     registers: [Option<Node>; REGISTERS],
     pinned: u32,
-    /// When in the segment vectors are used.
+    /// Steps of the segment that use each vector.
     uses: FxHashMap<Node, VecDeque<u32>>,
-    /// Where vectors are spilled: the segment in which they were computed, and the number.
+    /// Spill slots of vectors, each with the segment that computed the vector.
     homes: FxHashMap<Node, SmallVec<[(usize, i32); 1]>>,
-    /// Of the segment.
+    /// Windows of the segment.
     windows: Vec<Window>,
     free: Vec<i32>,
-    /// Those that are free once what is emitted has read them.
+    /// Spill slots that become free after the current step has read its operands.
     freed: Vec<i32>,
     spills: i32,
     called: Called,
 }
 
 impl Emitter<'_> {
-    /// Whether a segment is another one, or is always run before it.
+    /// Returns `true` if `before` is `segment` or always runs before `segment`.
     fn is_before(&self, before: usize, segment: usize) -> bool {
         let parent = |&segment: &usize| self.segments.get(segment).and_then(|segment| segment.parent);
         std::iter::successors(Some(segment), parent).any(|segment| segment == before)
     }
 
-    /// Where a vector was spilled to.
+    /// Returns the offset of the spill slot of a vector.
     fn home(&self, node: Node) -> Option<i32> {
         let homes = self.homes.get(&node)?;
         homes.iter().find(|(from, _)| self.is_before(*from, self.segment)).map(|&(_, slot)| self.spilled(slot))
@@ -302,7 +309,7 @@ impl Emitter<'_> {
         self.layout.spills + BYTES * slot
     }
 
-    /// What a segment does, in order.
+    /// Schedules the steps of a segment.
     fn order(&self, number: usize) -> Vec<Do> {
         let segment = &self.segments[number];
         let (mut order, mut loads) = (Vec::new(), Vec::new());
@@ -350,7 +357,7 @@ impl Emitter<'_> {
             }
             order.push(Do::Sink(place));
         }
-        // What nothing has asked for until now.
+        // Loads that no earlier step needed.
         loads.into_iter().for_each(|node| add(&mut order, node));
         if let End::Branch { holds, .. } = &segment.end {
             holds.iter().for_each(|&(node, _)| add(&mut order, node));
@@ -359,7 +366,7 @@ impl Emitter<'_> {
         order
     }
 
-    /// The vectors that something uses.
+    /// Returns the vectors that a step uses.
     fn used(&self, number: usize, what: Do) -> SmallVec<[Node; 4]> {
         match what {
             Do::Vector(node) => self.graph.step(node).args().into(),
@@ -405,7 +412,8 @@ impl Emitter<'_> {
         Some(())
     }
 
-    /// Vectors have been used at a time: those that are not used any more leave their registers.
+    /// Records the uses of vectors by the step `at`. Frees the registers and spill slots of vectors without further
+    /// uses.
     fn release(&mut self, at: u32, nodes: &[Node]) {
         for &node in nodes {
             let Some(uses) = self.uses.get_mut(&node) else { continue };
@@ -430,12 +438,12 @@ impl Emitter<'_> {
         }
     }
 
-    /// Whether segments after this one need a vector.
+    /// Returns `true` if later segments need a vector.
     fn is_kept(&self, node: Node) -> bool {
         self.after.get(self.segment).is_some_and(|after| after.contains(&node))
     }
 
-    /// A register without a vector; that of one that is used last of all is made free.
+    /// Allocates a register. If all registers are in use, evicts the vector with the furthest next use.
     fn allocate(&mut self) -> u8 {
         if let Some(free) = self.registers.iter().position(Option::is_none) {
             self.pinned |= 1 << free;
@@ -454,7 +462,7 @@ impl Emitter<'_> {
         register as u8
     }
 
-    /// Keeps what a register holds in memory, where it is not there.
+    /// Stores a register to a spill slot, unless the vector is already in memory.
     fn spill(&mut self, node: Node, register: u8) {
         if is_at_hand(&self.graph.step(node).vector) || self.home(node).is_some() {
             return;
@@ -474,7 +482,7 @@ impl Emitter<'_> {
         Some(register as u8)
     }
 
-    /// Where a vector is that is in no register; a word that all lanes have is by itself.
+    /// Returns the memory operand of a vector that is not in a register. A uniform word becomes a broadcast operand.
     fn in_memory(&self, node: Node) -> Operand {
         match self.graph.step(node).vector {
             Vector::Known(known) => match self.graph.same_word(known) {
@@ -497,7 +505,7 @@ impl Emitter<'_> {
         self.layout.carried + BYTES * number.cast_signed()
     }
 
-    /// A register that holds a vector.
+    /// Returns a register that holds a vector. Loads the vector if necessary.
     fn register(&mut self, node: Node) -> u8 {
         if let Some(register) = self.register_of(node) {
             return register;
@@ -515,7 +523,8 @@ impl Emitter<'_> {
         register
     }
 
-    /// A vector as the last operand of an instruction: in a register, where it is in one or used again.
+    /// Returns a vector as the last operand of an instruction. The operand is a register if the vector is in a register
+    /// or is used again.
     fn operand(&mut self, node: Node) -> Operand {
         let is_used_again = self.uses.get(&node).is_some_and(|uses| uses.len() > 1);
         match self.register_of(node) {
@@ -525,7 +534,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// A vector is computed.
+    /// Computes a vector.
     fn vector(&mut self, at: u32, node: Node) -> Option<()> {
         let args: SmallVec<[Node; 3]> = self.graph.step(node).args().into();
         let register = self.compute(at, node, &args)?;
@@ -539,13 +548,14 @@ impl Emitter<'_> {
         Some(())
     }
 
-    /// A register for the result of what has used its operands.
+    /// Allocates the result register of an instruction after releasing its operands.
     fn result(&mut self, at: u32, args: &[Node]) -> u8 {
         self.release(at, args);
         self.allocate()
     }
 
-    /// Something is done. What rows of loops become is kept until all is computed that may need what they were.
+    /// Emits a sink. The next values of loop-carried vectors are buffered, because later steps may still need the
+    /// current values.
     fn sink(&mut self, sink: &Sink, carried: &mut Vec<u32>) {
         match *sink {
             Sink::Read(_) | Sink::Load(_) => {}
@@ -567,7 +577,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The lanes of a mask that hold, as bits in a register.
+    /// Copies the lanes of a mask that are true to AX, one bit per lane.
     fn lanes(&mut self, holds: u8, mask: u16) {
         self.assembler.lanes(&VPTESTMD, 1, holds, Operand::Register(holds));
         self.assembler.get_mask(AX);
@@ -594,7 +604,7 @@ impl Emitter<'_> {
             End::Done => a.leave(answer::DONE),
             End::GiveUp => a.jump(self.give_up),
             &End::Go(to) if to > number => a.jump(self.labels[to]),
-            // All that lasts is in memory here.
+            // All values that outlive the segment are in memory here.
             &End::Go(to) => {
                 a.load(Size::Qword, AX, memory(FRAME, at::ISSUED));
                 a.alu(Alu::Compare, Size::Qword, AX, memory(FRAME, at::LIMIT));
@@ -604,7 +614,7 @@ impl Emitter<'_> {
                 a.leave(answer::LEFT);
             }
             End::Branch { holds, taken, fall } => {
-                // Whether any hold, and whether any do not.
+                // R8 is nonzero if any lane is true, and R9 is nonzero if any lane is false.
                 a.set(R8, 0);
                 a.set(R9, 0);
                 for &(holds, mask) in holds {
