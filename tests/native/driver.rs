@@ -19,8 +19,9 @@ pub struct Tools {
 }
 
 pub const HOST: Tools = Tools { triple: "x86_64-unknown-linux-gnu", cpu: None, compiler: &["gcc"], runner: &[] };
-/// The host with 256-bit vectors.
-pub const WIDE: Tools = Tools { cpu: Some("x86-64-v3"), ..HOST };
+/// The host without vectors, with vectors of 128 bits, and with vectors of 256 bits.
+pub const LEVELS: [Tools; 3] =
+    [HOST, Tools { cpu: Some("x86-64-v2"), ..HOST }, Tools { cpu: Some("x86-64-v3"), ..HOST }];
 
 /// Other machines, which QEMU emulates.
 pub const OTHERS: [Tools; 2] = [
@@ -42,7 +43,7 @@ impl Tools {
     /// Returns the missing tool or CPU feature, if any.
     pub fn missing(&self) -> Option<&'static str> {
         #[cfg(target_arch = "x86_64")]
-        if self.cpu.is_some() && !(is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")) {
+        if self.cpu == Some("x86-64-v3") && !(is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")) {
             return self.cpu;
         }
         let is_there =

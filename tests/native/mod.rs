@@ -16,7 +16,7 @@ use halfbyte_prove::campaign::{Mix, Targets};
 
 use crate::common::root;
 use corpus::{Corpus, files};
-use driver::{HOST, OTHERS, Tools, WIDE, run};
+use driver::{HOST, LEVELS, OTHERS, Tools, run};
 
 /// The kernels of the regular tests: halves of both formats with fused and elementary operations,
 /// bytes, loops, tables, local memory.
@@ -104,7 +104,7 @@ fn dozen() -> Vec<PathBuf> {
 
 #[test]
 fn kernels_called_from_c_leave_what_the_evaluator_leaves() {
-    for tools in [&HOST, &WIDE].into_iter().filter(|tools| has(tools)) {
+    for tools in LEVELS.iter().filter(|tools| has(tools)) {
         let (kernels, launches, refused) = agree(&dozen(), tools, &[], &[]);
         assert!(kernels >= DOZEN.len() && launches >= kernels, "{kernels} kernels, {launches} launches; {refused:?}");
         assert_eq!(refused, Vec::<String>::new());
@@ -130,7 +130,7 @@ fn kernels_for_other_computers_leave_the_same_bits() {
 #[test]
 #[ignore = "takes minutes"]
 fn every_example_leaves_the_same_bits_on_every_computer() {
-    for tools in [&HOST, &WIDE].into_iter().chain(&OTHERS).filter(|tools| has(tools)) {
+    for tools in LEVELS.iter().chain(&OTHERS).filter(|tools| has(tools)) {
         let (kernels, launches, refused) = agree(&files(&root().join("examples")), tools, &[], &[]);
         println!("{}: {kernels} kernels, {launches} launches; refused {}", tools.triple, refused.len());
         // The refusals are the same on all machines.
@@ -144,7 +144,7 @@ fn sanitizers_find_nothing() {
     if !has(&HOST) {
         return;
     }
-    for tools in [&HOST, &WIDE].into_iter().filter(|tools| has(tools)) {
+    for tools in LEVELS.iter().filter(|tools| has(tools)) {
         agree(&dozen(), tools, &["-fsanitize=address,undefined", "-g"], &[]);
     }
     if has(&Tools { runner: &["valgrind"], ..HOST }) {
@@ -162,7 +162,7 @@ fn random_kernels_leave_the_same_bits_on_every_computer() {
     let (count, seed) = (number("HALFBYTE_KERNELS", 200), number("HALFBYTE_SEED", 0));
     let targets = Targets::new();
     let mut mix = Mix::new(&targets);
-    for tools in [&HOST, &WIDE].into_iter().chain(&OTHERS).filter(|tools| has(tools)) {
+    for tools in LEVELS.iter().chain(&OTHERS).filter(|tools| has(tools)) {
         let machine = Machine::new(tools.triple, tools.cpu).unwrap();
         let (mut kernels, mut launches, mut refused) = (0, 0, 0);
         // A program with a hundred kernels compiles in a second.

@@ -1,22 +1,22 @@
-//! Buffers that a kernel writes whole, so that they need no zeros before.
+//! Detection of buffers that a kernel overwrites completely, so that they need no zeroing before.
 
 use halfbyte_isa::halu::domain::{IndexKind, SpecialReg};
 
-use super::known::{Before, Flow, bank_word};
-use super::row::param_of;
+use super::known::{Before, Flow, bank_word, param_of};
+
 use crate::jit::{Access, Action, Block, BlockId, Cells, Dataflow, Id, Location, Name, Next, Op, Scale};
 
-/// An unconditional store of bytes of each item's own part of a buffer.
+/// An unconditional store to each item's own part of a buffer.
 struct Store {
     param: usize,
-    /// Bytes of the part, and where in it the store goes.
+    /// Number of bytes of the part, and offset of the store in the part.
     stride: u64,
     at: u64,
     bytes: u64,
 }
 
-/// Returns by parameter the bytes that each item writes, if the items write the buffer from its start on without a gap
-/// and nothing loads from it. The number of an item is its number in the launch.
+/// Returns, for each parameter, the number of bytes that each item writes. The entry is `None` if the items leave a gap
+/// in the buffer or load from it. Items are numbered across the launch.
 pub(super) fn covered(blocks: &[Block], flow: &Flow, cells: &Cells, pointers: &[Option<u32>]) -> Vec<Option<u64>> {
     let mut covered = vec![None; pointers.len()];
     let mut stores = Vec::new();
@@ -31,7 +31,7 @@ pub(super) fn covered(blocks: &[Block], flow: &Flow, cells: &Cells, pointers: &[
                     );
                 }
                 Action::Store { .. } | Action::Fence | Action::Fault(_) => {}
-                // The load may read zeros of any buffer.
+                // The load may read the initial zeros of any buffer.
                 Action::Load { .. } if param.is_none() => return covered,
                 Action::Load { .. } => stores.extend(param.map(|param| Store { param, stride: 0, at: 0, bytes: 0 })),
                 Action::Atomic { .. } => return covered,
@@ -50,7 +50,7 @@ pub(super) fn covered(blocks: &[Block], flow: &Flow, cells: &Cells, pointers: &[
     covered
 }
 
-/// Returns the store of an access to a part of its own for each item.
+/// Returns the store of an access, if each item stores to a part of its own.
 fn store(
     param: usize,
     access: &Access,
@@ -72,7 +72,7 @@ fn store(
     (is_start && stride <= 1 << 16 && at + bytes <= stride).then_some(Store { param, stride, at, bytes })
 }
 
-/// Returns `a` and `b` if a word is `a + b * n` for the item with the number n.
+/// Returns `a` and `b` if a word is `a + b * n` for the item with number `n`.
 fn linear(dataflow: &Dataflow, cells: &Cells, id: Id) -> Option<(u32, u32)> {
     if let Some(word) = dataflow.constant(id) {
         return Some((word, 0));
@@ -104,7 +104,7 @@ fn linear(dataflow: &Dataflow, cells: &Cells, id: Id) -> Option<(u32, u32)> {
     }
 }
 
-/// Returns `true` if every item that ends has run a block.
+/// Returns `true` if every item that ends has executed a block.
 fn is_always_run(blocks: &[Block], block: usize) -> bool {
     let mut is_met = vec![false; blocks.len()];
     let mut open = vec![BlockId(0)];

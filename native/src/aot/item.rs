@@ -1,4 +1,4 @@
-//! What one item does: its blocks, with its cells in variables.
+//! Code of one item: the blocks of the kernel, with the cells of the item in variables.
 
 use cranelift_codegen::ir::types::{I8, I32, I64};
 use cranelift_codegen::ir::{self, InstBuilder, StackSlot, TrapCode, Value};
@@ -12,58 +12,56 @@ use super::scalar::Scalar;
 use super::status::Status;
 use crate::jit::{Block, BlockId, CellNumber as Cell, Cells, Dataflow, Id, Next, Op, Target, Unit};
 
-/// What the items of a function have in common.
+/// Values that all items of a function share.
 pub(super) struct Frame {
-    /// The buffers, by parameter.
+    /// Buffer of each parameter, if the parameter is a buffer.
     pub buffers: Vec<Option<BufferValues>>,
-    /// Where in constant bank 0 the address of each lies.
+    /// Offset of each buffer's address in constant bank 0.
     pub pointers: Vec<Option<u32>>,
-    /// The words of constant bank 0, from its start on.
+    /// Words of constant bank 0, from offset 0 on.
     pub words: Vec<Value>,
-    /// The bank in memory, where something reads it there.
+    /// Copy of constant bank 0 in memory, if an instruction reads the bank at a computed address.
     pub bank: Option<StackSlot>,
-    /// From where to where parts of it lie of which an access stays within one.
+    /// Start and end of the parts of constant bank 0. An access must lie within one part.
     pub parts: Vec<[u32; 2]>,
-    /// The memory of the item that runs, and its bytes.
+    /// Local memory of the running item, and its size in bytes.
     pub scratch: Option<(StackSlot, u32)>,
     pub scratch_start: u64,
-    /// Where an item goes that traps: with status, line, word and address.
+    /// Target of a trapping item. The arguments are status, line, word and address.
     pub trap: ir::Block,
-    /// Where an item goes that is done.
+    /// Target of an item that is done.
     pub next: ir::Block,
-    /// The backward branches that the item may still take.
+    /// Number of backward branches that the item may still take.
     pub headroom: Option<Variable>,
     pub cells: Vec<Variable>,
 }
 
-/// The blocks of a kernel on their way.
+/// Builder of the blocks of a kernel.
 pub(super) struct Item<'a, 'b, 'f, 'm> {
     pub s: Scalar<'b, 'f, 'm>,
     pub frame: &'a Frame,
     pub locs: &'a [Loc],
-    /// What words stand for that access more than one thing of the text.
+    /// Accesses of the source that one instruction combines.
     pub parts: &'a [PartialAccess],
     pub flow: &'a Flow,
     labels: Vec<Option<ir::Block>>,
-    /// The block on its way, what is known before it, and the values of its operations.
+    /// The current block, the facts known before it, and the values of its operations.
     unit: Option<&'a Unit>,
     pub before: Before<'a>,
-    /// Of a run of items that are taken together, those but for the first, in 64 bits.
-    pub others: Option<Value>,
     values: Vec<Option<Value>>,
-    /// The words that accesses have loaded.
+    /// Words that accesses have loaded.
     loaded: Vec<[Option<Value>; 4]>,
-    /// Both words of an operation on pairs, by its first operation.
+    /// Both result words of an operation with two results, by the operation of the first word.
     pairs: Vec<(Op, Vec<Id>, [Value; 2])>,
 }
 
-/// How a cell is kept.
+/// Returns the type of the variable that holds a cell.
 pub(super) fn type_of(cells: &Cells, cell: Cell) -> ir::Type {
     if cells.is_pred(cell) { I8 } else { I32 }
 }
 
 impl<'a, 'b, 'f, 'm> Item<'a, 'b, 'f, 'm> {
-    /// No block is made yet.
+    /// Creates a builder without blocks.
     pub fn new(
         s: Scalar<'b, 'f, 'm>,
         frame: &'a Frame,
@@ -80,14 +78,13 @@ impl<'a, 'b, 'f, 'm> Item<'a, 'b, 'f, 'm> {
             labels: vec![None; flow.units.len()],
             unit: None,
             before: none,
-            others: None,
             values: Vec::new(),
             loaded: Vec::new(),
             pairs: Vec::new(),
         }
     }
 
-    /// Makes all blocks. The item begins at the first, which the current block of Cranelift's jumps to.
+    /// Emits all blocks. The current Cranelift block jumps to the first block, at which the item begins.
     pub fn emit(mut self, blocks: &[Block]) -> Scalar<'b, 'f, 'm> {
         self.go(0, Target::Block { id: BlockId(0), backward: false });
         for (id, block) in (0..).map(BlockId).zip(blocks) {
@@ -107,7 +104,7 @@ impl<'a, 'b, 'f, 'm> Item<'a, 'b, 'f, 'm> {
         Some(*label.get_or_insert_with(|| self.s.b.create_block()))
     }
 
-    /// What follows is of a block.
+    /// Begins a block. Code that is emitted from now on belongs to the block.
     pub fn enter(&mut self, id: BlockId, unit: &'a Unit) {
         self.unit = Some(unit);
         if let Some(before) = self.flow.before(id.index()) {
@@ -160,7 +157,7 @@ impl<'a, 'b, 'f, 'm> Item<'a, 'b, 'f, 'm> {
             }
             Next::Branch { taken, fall } => (Some(taken), fall),
             Next::ExitIf { fall } => (None, fall),
-            // Kernels whose items meet are refused before.
+            // Kernels with collective operations have been refused before.
             Next::Meet { then } => return self.go(block.last(), then),
         };
         if let Some(holds) = condition {
@@ -199,7 +196,7 @@ impl<'a, 'b, 'f, 'm> Item<'a, 'b, 'f, 'm> {
         self.jump_to_trap(status, (from, None), address);
     }
 
-    /// Counts a backward branch.
+    /// Counts a backward branch. The item traps if its budget is spent.
     fn count(&mut self, from: u32, headroom: Variable) {
         let (on, cold) = (self.s.b.create_block(), self.s.b.create_block());
         self.s.b.set_cold_block(cold);
@@ -217,20 +214,20 @@ impl<'a, 'b, 'f, 'm> Item<'a, 'b, 'f, 'm> {
         self.s.word(status.code().cast_unsigned())
     }
 
-    /// The item traps at a word, which is of a line unless another is given.
+    /// Jumps to the trap at an instruction. `line` replaces the source line of the instruction.
     pub fn jump_to_trap(&mut self, status: Value, (word, line): (u32, Option<Value>), address: Value) {
         let of_word = self.locs.get(word as usize).map_or(0, |loc| loc.line);
         let (line, word) = (line.unwrap_or_else(|| self.s.word(of_word)), self.s.word(word));
         self.s.b.ins().jump(self.frame.trap, &[status.into(), line.into(), word.into(), address.into()]);
     }
 
-    /// The same, and what follows is never reached.
+    /// Traps at an instruction. Code that is emitted from now on is unreachable.
     pub fn trap_with(&mut self, status: Value, word: u32, address: Value) {
         self.jump_to_trap(status, (word, None), address);
         self.start_unreached();
     }
 
-    /// What follows is never reached.
+    /// Begins an unreachable block.
     pub fn start_unreached(&mut self) {
         let never = self.s.b.create_block();
         self.s.b.switch_to_block(never);
@@ -241,26 +238,26 @@ impl<'a, 'b, 'f, 'm> Item<'a, 'b, 'f, 'm> {
         self.trap_with(status, word, address);
     }
 
-    /// Keeps what an access has loaded.
+    /// Keeps the words that an access has loaded.
     pub fn keep(&mut self, number: u32, words: &[Value]) {
         if let Some(loaded) = self.loaded.get_mut(number as usize) {
             loaded.iter_mut().zip(words).for_each(|(place, &word)| *place = Some(word));
         }
     }
 
-    /// The parameter whose buffer's address two words are.
+    /// Returns the parameter of the buffer whose address is in two words, if any.
     pub fn param_at(&self, base: [Id; 2]) -> Option<usize> {
         let [low, high] = base.map(|word| bank_word(self.dataflow(), self.before.known, word));
         let low = low.filter(|low| low.checked_add(4) == high)?;
         self.frame.pointers.iter().position(|&at| at == Some(low))
     }
 
-    /// That buffer.
+    /// Returns the buffer whose address is in two words, if any.
     pub fn buffer_at(&self, base: [Id; 2]) -> Option<BufferValues> {
         self.frame.buffers.get(self.param_at(base)?).copied().flatten()
     }
 
-    /// A value of the block.
+    /// Returns a value of the block, which is computed at most once.
     pub fn value(&mut self, id: Id) -> Value {
         if let Some(Some(value)) = self.values.get(id.index()) {
             return *value;
@@ -302,7 +299,7 @@ impl<'a, 'b, 'f, 'm> Item<'a, 'b, 'f, 'm> {
                     None => self.s.word(0),
                 };
             }
-            // All items are at the block.
+            // All items execute the block.
             Op::Mask => return self.s.truth(true),
             Op::Access(_) => return self.s.word(0),
             _ => {}
@@ -317,7 +314,7 @@ impl<'a, 'b, 'f, 'm> Item<'a, 'b, 'f, 'm> {
         scalar(&mut self.s, op, [x, y, z])
     }
 
-    /// A word of constant bank 0, or a part of one.
+    /// Returns a word of constant bank 0, or a part of a word.
     fn bank_part(&mut self, offset: u32, width: Width, signed: bool) -> Value {
         let word = self.bank(offset);
         let bits = match width {
@@ -334,7 +331,7 @@ impl<'a, 'b, 'f, 'm> Item<'a, 'b, 'f, 'm> {
         }
     }
 
-    /// A word of the result of an operation that gives two, which is done once.
+    /// Returns a result word of an operation with two results. The operation is computed once.
     fn pair(&mut self, op: Op, args: &[Id], part: u8) -> Value {
         let whole = match op {
             Op::Double(op, _) => Op::Double(op, 0),
@@ -359,7 +356,7 @@ impl<'a, 'b, 'f, 'm> Item<'a, 'b, 'f, 'm> {
     }
 }
 
-/// An operation on values of the item.
+/// Computes an operation on values of the item.
 pub(super) fn scalar(s: &mut Scalar<'_, '_, '_>, op: Op, [x, y, z]: [Value; 3]) -> Value {
     match op {
         Op::And => s.and(x, y),
@@ -398,13 +395,14 @@ pub(super) fn scalar(s: &mut Scalar<'_, '_, '_>, op: Op, [x, y, z]: [Value; 3]) 
         Op::HalfCompare(op, lane) => s.half_compare(&op, x, y)[usize::from(lane != 0)],
         Op::Video(op) => s.video(&op, x, y, z),
         Op::Bytes(select) => s.bytes(x, y, select),
-        // Leaves, and what gives two words.
+        // Leaves of the dataflow, and operations with two results.
         Op::Const(_) | Op::Truth(_) | Op::Input(_) | Op::Mask | Op::Bank { .. } => x,
         Op::Double(..) | Op::Convert(..) | Op::Access(_) | Op::Loaded(..) => x,
     }
 }
 
-/// The operations that something takes: an access, what stays in a cell, or the condition at the end.
+/// Returns the operations that have a use: accesses, operands of accesses, final values of cells, and the condition at
+/// the end.
 fn wanted(unit: &Unit) -> Vec<bool> {
     let d = &unit.dataflow;
     let mut wanted = vec![false; d.nodes.len()];

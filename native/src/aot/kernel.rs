@@ -1,4 +1,4 @@
-//! A kernel as a function: its arguments, which are checked, and the loop over its items.
+//! Function of a kernel: the checked arguments, and the loop over the items.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F32, F64, I8, I16, I32, I64};
@@ -24,9 +24,9 @@ use super::status::Status;
 use super::{Described, Function, Options, Vectorized};
 use crate::jit::{self, Action, Block, CellNumber, Cells, Gang, Location, Name, Next, Op, Reach, Unit};
 
-/// Bytes of memory of its own that an item may have: they are on the stack.
+/// Maximum number of bytes of local memory of an item, which is on the stack.
 const MAX_PRIVATE: u32 = 1 << 16;
-/// The most bytes of a buffer: kernels address no more.
+/// Maximum number of bytes of a buffer. Kernels cannot address more.
 const MAX_BUFFER: u64 = 1 << 40;
 
 /// Offsets of the fields of a trap record.
@@ -36,7 +36,7 @@ const TRAP_LINE: i32 = 8;
 const TRAP_WORD: i32 = 12;
 const TRAP_ADDRESS: i32 = 16;
 
-/// How a scalar is passed; none of one that is passed by address.
+/// Returns the type in which a scalar is passed, or `None` if the scalar is passed by address.
 fn passed(kind: ParamKind) -> Option<Type> {
     let ParamKind::Scalar(ty) = kind else { return None };
     Some(match (ty.elem(), ty.bytes()) {
@@ -82,8 +82,8 @@ pub(super) fn add(
         scratch_bytes: source.scratch_bytes as usize,
         scratch_start: source.scratch_start,
     };
-    let Features { fma, gangs, .. } = library.features;
-    let gang = if gangs { Gang::new(&of_runs, &blocks, &mut cells, fma) } else { None };
+    let Features { gangs, .. } = library.features;
+    let gang = if gangs { Gang::new(&of_runs, &blocks, &mut cells) } else { None };
     let units = || flow.units.iter().flatten();
     let reads = |offset: u32| units().any(|unit| reads_bank(unit, offset));
     let reads_any = units().any(reads_bank_anywhere);
@@ -123,15 +123,15 @@ pub(super) fn add(
     Ok(function)
 }
 
-/// Where in constant bank 0 the addresses of buffers lie, by parameter.
+/// Returns the offset of each buffer's address in constant bank 0, by parameter.
 fn pointers(kernel: Described<'_>, source: &Source<'_>) -> Vec<Option<u32>> {
     let params = kernel.signature().params().iter().zip(&source.bank.params);
     params.map(|(param, &at)| matches!(param.kind, ParamKind::Buffer { .. }).then_some(at)).collect()
 }
 
-/// Why a kernel is no function.
+/// Reason why a kernel is not compiled to a function.
 pub(super) enum Stop {
-    /// At a word.
+    /// The instruction at an address is not supported.
     Refused(u32, Refusal),
     Code(NoCode),
 }
@@ -146,7 +146,7 @@ fn reads_bank(unit: &Unit, at: u32) -> bool {
     unit.dataflow.nodes.iter().any(|node| matches!(node.op, Op::Bank { offset, .. } if offset & !3 == at))
 }
 
-/// Whether it reads constant bank 0 where nothing says before it runs.
+/// Returns `true` if a unit reads constant bank 0 at a computed address.
 fn reads_bank_anywhere(unit: &Unit) -> bool {
     let is_there = |place: &Location| match place {
         Location::Constant { bank: 0, .. } => true,
@@ -160,29 +160,21 @@ fn reads_bank_anywhere(unit: &Unit) -> bool {
     })
 }
 
-/// How gangs run where it is known which buffers items access.
-enum Gangs<'a> {
-    /// In Cranelift's vectors, with the parameters whose buffers are stored to.
-    OfClif(&'a Gang, Vec<bool>),
-    /// By functions.
-    OfFunctions(gang::GangCode),
-}
-
-/// A function on its way.
+/// Builder of the function of a kernel.
 struct Launch<'a, 'b, 'f, 'm> {
     s: Scalar<'b, 'f, 'm>,
     kernel: Described<'a>,
     source: &'a Source<'a>,
     cells: &'a Cells,
     takes_grid: bool,
-    /// Whether something reads constant bank 0 at an address that is computed.
+    /// `true` if an instruction reads constant bank 0 at a computed address.
     bank_in_memory: bool,
 }
 
-/// How many items there are, and in which groups.
+/// Number of items of the launch, and their groups.
 struct Sizes {
     items: Value,
-    /// Groups, and items of a group, along each axis.
+    /// Number of groups along each axis, and number of items of a group along each axis.
     groups: Option<[[Value; 3]; 2]>,
 }
 
@@ -201,7 +193,7 @@ impl Launch<'_, '_, '_, '_> {
         let first = next();
         let second = if self.takes_grid { Some(next()) } else { None };
         let trap_out = trap_out.unwrap_or(first);
-        // All traps and wrong arguments leave through here: with status, item, line, word and address.
+        // All traps and invalid arguments leave through this block, with status, item, line, word and address.
         let failed = self.s.b.create_block();
         let [status, item, line, word, address] =
             [I32, I32, I32, I32, I64].map(|ty| self.s.b.append_block_param(failed, ty));
@@ -226,7 +218,7 @@ impl Launch<'_, '_, '_, '_> {
                         }
                     };
                     put(&mut self.s, &mut words, at, 8, start);
-                    // No argument lies in a table of the kernel's own.
+                    // No argument overlaps a table of the kernel.
                     let is_unique = number as usize >= signature.given().len() || param.kind.is_unique();
                     let is_written = param.kind.is_written();
                     buffers.push(Some(BufferValues { start, bytes, is_written, is_unique }));
@@ -266,7 +258,7 @@ impl Launch<'_, '_, '_, '_> {
             self.or_fail(failed, holds, Status::Items, 0, nowhere);
         }
         let words: Vec<Value> = words.into_iter().map(|word| word.unwrap_or(zero)).collect();
-        // Only now is anything written.
+        // The function writes nothing before this point.
         let covered = covered(blocks, flow, self.cells, &pointers(self.kernel, self.source));
         for ((param, buffer), stride) in signature.given().iter().zip(&buffers).zip(covered) {
             if let (ParamKind::Buffer { direction: Direction::Out, .. }, Some(buffer)) = (param.kind, buffer) {
@@ -284,17 +276,11 @@ impl Launch<'_, '_, '_, '_> {
         let scratch = (scratch_bytes != 0).then(|| (self.slot(scratch_bytes), scratch_bytes));
         let pointers = pointers(self.kernel, self.source);
         let gang = gang.and_then(|gang| Some((gang, gang::stored(gang, blocks, flow, &pointers, &buffers)?)));
-        let Features { fma, avx2, fp16, .. } = self.s.library.features;
-        let function = gang
-            .as_ref()
-            .filter(|_| avx2)
-            .and_then(|(gang, stored)| gang::code((gang, self.cells, blocks), flow, (&pointers, stored), budget, fp16));
         let apart = gang.as_ref().map(|(_, stored)| self.are_apart(&buffers, stored));
-        let gangs = match (function, gang) {
-            (Some(functions), _) => Some(Gangs::OfFunctions(functions)),
-            (None, Some((gang, stored))) if gang.is_of_clif(fma) => Some(Gangs::OfClif(gang, stored)),
-            (None, _) => None,
-        };
+        let gangs = gang.and_then(|(gang, stored)| {
+            let kernel = (gang, self.cells, blocks);
+            gang::code(self.s.library, kernel, flow, (&pointers, &stored), budget)
+        });
         // The loop over items.
         let number = self.s.b.declare_var(I32);
         let place = sizes.groups.map(|_| [(); 6].map(|()| self.s.b.declare_var(I32)));
@@ -304,10 +290,9 @@ impl Launch<'_, '_, '_, '_> {
         let (head, body, after, done) =
             (self.s.b.create_block(), self.s.b.create_block(), self.s.b.create_block(), self.s.b.create_block());
         let runs = gangs.map(|gangs| {
-            let is_single = matches!(gangs, Gangs::OfClif(..));
             let place = place.zip(sizes.groups).map(|(at, [grid, block])| Place { at, grid, block });
             let apart = apart.unwrap_or_else(|| self.s.truth(true));
-            (gangs, Runs::new(&mut self.s, (is_single, apart), sizes.items, (number, place)))
+            (gangs, Runs::new(&mut self.s, apart, sizes.items, (number, place)))
         });
         self.s.b.ins().jump(head, &[]);
         self.s.b.switch_to_block(head);
@@ -355,23 +340,18 @@ impl Launch<'_, '_, '_, '_> {
         };
         let (known, origins) = (Known::new(), Origins::new());
         let (none, of_text) = (Before { known: &known, origins: &origins }, (self.kernel.locs, self.kernel.parts));
-        // Items together.
+        // Items that run together, in gangs.
         let vectorized = if runs.is_some() { Vectorized::Gangs } else { Vectorized::No };
         if let Some((gangs, runs)) = runs {
             let ways = runs.begin(&mut self.s, body);
             let along = runs.along(&mut self.s);
             self.start(&frame.cells, number, (place, Some(along)), &sizes);
             let first = Item::new(self.s, &frame, of_text, flow, none);
-            self.s = match &gangs {
-                Gangs::OfClif(gang, stored) => {
-                    gang::Emitter::new(first, (gang, self.cells, blocks), stored, ways).emit(budget)
-                }
-                Gangs::OfFunctions(functions) => gang::call(first, functions, ways),
-            };
+            self.s = gang::call(first, &gangs, ways);
             runs.end(&mut self.s, ways, body);
             self.s.b.ins().jump(head, &[]);
         }
-        // An item.
+        // One item.
         self.s.b.switch_to_block(body);
         self.start(&frame.cells, number, (place, None), &sizes);
         if let Some((slot, bytes)) = scratch {
@@ -386,7 +366,7 @@ impl Launch<'_, '_, '_, '_> {
             headroom
         });
         let mut s = Item::new(self.s, &frame, of_text, flow, none).emit(blocks);
-        // The next one.
+        // The next item.
         s.b.switch_to_block(after);
         let at = s.b.use_var(number);
         let next = s.b.ins().iadd_imm_s(at, 1);
@@ -399,7 +379,7 @@ impl Launch<'_, '_, '_, '_> {
         vectorized
     }
 
-    /// Returns `true` at run time if no buffer that the kernel stores to overlaps another.
+    /// Computes at run time if no buffer that the kernel stores to overlaps another buffer.
     fn are_apart(&mut self, buffers: &[Option<BufferValues>], stored: &[bool]) -> Value {
         let mut apart = self.s.truth(true);
         for (number, (a, &is_stored)) in buffers.iter().zip(stored).enumerate() {
@@ -416,7 +396,7 @@ impl Launch<'_, '_, '_, '_> {
         apart
     }
 
-    /// Zeroes a buffer, unless the items write it whole: a number of bytes each.
+    /// Zeroes a buffer, unless the items overwrite it completely with `stride` bytes each.
     fn zero(&mut self, buffer: &BufferValues, stride: Option<u64>, items: Value) {
         let (cleared, done) = (self.s.b.create_block(), self.s.b.create_block());
         match stride {
@@ -424,7 +404,7 @@ impl Launch<'_, '_, '_, '_> {
                 let items = self.s.b.ins().uextend(I64, items);
                 let written = self.s.b.ins().imul_imm_s(items, stride.cast_signed());
                 let is_all = self.s.b.ins().icmp(IntCC::Equal, written, buffer.bytes);
-                // No offset of an item wraps.
+                // The offsets of the items do not wrap.
                 let is_small = self.s.b.ins().icmp_imm_s(IntCC::UnsignedLessThan, written, 1 << 31);
                 let is_whole = self.s.b.ins().band(is_all, is_small);
                 self.s.b.ins().brif(is_whole, done, &[], cleared, &[]);
@@ -443,7 +423,7 @@ impl Launch<'_, '_, '_, '_> {
         self.s.b.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, bytes.next_multiple_of(16), 4))
     }
 
-    /// The bits of a scalar as an integer.
+    /// Returns the bits of a scalar as an integer.
     fn bits(&mut self, value: Value) -> Value {
         match self.s.b.func.dfg.value_type(value) {
             F32 => self.s.cast(I32, value),
@@ -452,7 +432,7 @@ impl Launch<'_, '_, '_, '_> {
         }
     }
 
-    /// Goes on where a truth value holds; otherwise the function returns what is wrong with an argument.
+    /// Continues if `holds` is true. Otherwise, the function returns the status of an invalid argument.
     fn or_fail(
         &mut self,
         failed: cranelift_codegen::ir::Block,
@@ -471,7 +451,7 @@ impl Launch<'_, '_, '_, '_> {
         self.s.b.switch_to_block(on);
     }
 
-    /// The size of a buffer in bytes, once its argument has been looked at.
+    /// Checks the argument of a buffer, and returns the size of the buffer in bytes.
     fn check_buffer(
         &mut self,
         failed: cranelift_codegen::ir::Block,
@@ -496,7 +476,7 @@ impl Launch<'_, '_, '_, '_> {
         self.s.b.ins().imul_imm_s(len, i64::from(elem))
     }
 
-    /// Buffers that are written overlap no others, unless both parameters say that they may.
+    /// Checks that no written buffer overlaps another buffer, unless both parameters permit the overlap.
     fn check_overlap(&mut self, failed: cranelift_codegen::ir::Block, buffers: &[Option<BufferValues>]) {
         let given = self.kernel.signature().given();
         for (second, (b, b_values)) in (0..).zip(given.iter().zip(buffers)) {
@@ -518,7 +498,7 @@ impl Launch<'_, '_, '_, '_> {
         }
     }
 
-    /// The sizes of the launch.
+    /// Returns the sizes of the launch, after checks.
     fn sizes(&mut self, failed: cranelift_codegen::ir::Block, first: Value, second: Option<Value>) -> Sizes {
         let Some(second) = second else { return Sizes { items: first, groups: None } };
         let groups = [first, second].map(|counts| {
@@ -527,7 +507,7 @@ impl Launch<'_, '_, '_, '_> {
             self.or_fail(failed, holds, Status::Items, 0, none);
             [0, 4, 8].map(|at| self.s.b.ins().load(I32, here(), counts, at))
         });
-        // Where a count is none there are no items, whatever the others are.
+        // If one count is zero, there are no items, whatever the other counts are.
         let mut some = self.s.truth(true);
         let mut all = self.s.constant(I64, 1);
         let mut fits = self.s.truth(true);
@@ -545,7 +525,7 @@ impl Launch<'_, '_, '_, '_> {
         let nowhere = self.s.constant(I64, 0);
         self.or_fail(failed, holds, Status::Items, 0, nowhere);
         if self.kernel.info.along_x {
-            // The code of the kernel knows no others.
+            // The code of the kernel ignores the other axes.
             let [[_, grid @ ..], [_, block @ ..]] = groups;
             for count in grid.into_iter().chain(block) {
                 let holds = self.s.b.ins().icmp_imm_s(IntCC::UnsignedLessThanOrEqual, count, 1);
@@ -556,7 +536,7 @@ impl Launch<'_, '_, '_, '_> {
         Sizes { items: self.s.b.ins().select(some, items, zero), groups: Some(groups) }
     }
 
-    /// What a launch says.
+    /// Returns the value of a launch size.
     fn count(&mut self, sizes: &Sizes, count: Count) -> Value {
         let product = |s: &mut Scalar<'_, '_, '_>, [x, y, z]: [Value; 3]| {
             let area = s.b.ins().imul(x, y);
@@ -574,12 +554,13 @@ impl Launch<'_, '_, '_, '_> {
                 let more = self.s.b.ins().iadd_imm_s(all, i64::from(SUBGROUP) - 1);
                 self.s.b.ins().ushr_imm_s(more, i64::from(SUBGROUP.ilog2()))
             }
-            // Nothing reads it.
+            // No instruction reads this value.
             (_, None) => self.s.word(0),
         }
     }
 
-    /// The cells of an item become zeros, but for special registers. Of a run it is said how far along its line it begins.
+    /// Initialises the cells of an item: special registers with their values, and other cells with zero. For a run,
+    /// `place` contains the position of its first item along the line.
     fn start(
         &mut self,
         cells: &[Variable],
@@ -600,7 +581,7 @@ impl Launch<'_, '_, '_, '_> {
         }
     }
 
-    /// What a special register holds: a sum over the axes, as [`crate::halu`] has it.
+    /// Returns the value of a special register: a sum over the axes, as in [`crate::halu`].
     fn special(
         &mut self,
         register: SpecialReg,
@@ -643,7 +624,7 @@ impl Launch<'_, '_, '_, '_> {
     }
 }
 
-/// Counts on: the first of some counters, and each that follows one that has reached its end.
+/// Increments a chain of counters: the first counter, and each counter whose predecessor has reached its end.
 fn advance(s: &mut Scalar<'_, '_, '_>, counters: [(Variable, Value); 6]) {
     let mut carry = s.word(1);
     let zero = s.word(0);
@@ -657,7 +638,7 @@ fn advance(s: &mut Scalar<'_, '_, '_>, counters: [(Variable, Value); 6]) {
     }
 }
 
-/// Puts bits into words.
+/// Writes a scalar to the words of constant bank 0.
 fn put(s: &mut Scalar<'_, '_, '_>, words: &mut [Option<Value>], at: u32, bytes: u32, bits: Value) {
     let parts = match bytes {
         8 => s.split(bits).to_vec(),

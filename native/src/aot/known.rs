@@ -1,26 +1,30 @@
-//! What cells are known to hold before each block: words of constant bank 0, among which are the addresses of buffers.
+//! Known contents of the cells before each block: words of constant bank 0, including the addresses
+//! of buffers.
 
 use std::collections::BTreeMap;
 
 use arrayvec::ArrayVec;
 use halfbyte_isa::halu::domain::Width;
 
-use crate::jit::{Block, BlockId, CellNumber as Cell, Cells, Dataflow, Front, Id, Items, Op, Shape, Unit};
+use crate::jit::{
+    Access, Action, Block, BlockId, CellNumber as Cell, Cells, Dataflow, Front, Id, Items, Location, Op, Shape, Unit,
+};
 
-/// The offset of the word of the bank that each of some cells holds.
+/// For some cells, the offset of the bank word that the cell holds.
 pub(super) type Known = BTreeMap<Cell, u32>;
 
-/// The parameters that the addresses of some cells come from: these hold a buffer's address, or the low word of it, plus anything.
+/// Provenance of the addresses in some cells. Such a cell holds the address of a parameter's buffer, or the low word of
+/// the address, plus any offset.
 pub(super) type Origins = BTreeMap<Cell, usize>;
 
-/// The blocks that items reach, as dataflows.
+/// The reachable blocks, as dataflows.
 pub(super) struct Flow {
     pub units: Vec<Option<Unit>>,
     pub before: Vec<Known>,
     pub origins: Vec<Origins>,
 }
 
-/// What is known before a block.
+/// Facts that are known before a block.
 #[derive(Clone, Copy)]
 pub(super) struct Before<'a> {
     pub known: &'a Known,
@@ -28,18 +32,18 @@ pub(super) struct Before<'a> {
 }
 
 impl Flow {
-    /// What is known before a block.
+    /// Returns the facts that are known before a block.
     pub fn before(&self, block: usize) -> Option<Before<'_>> {
         Some(Before { known: self.before.get(block)?, origins: self.origins.get(block)? })
     }
 }
 
-/// Words that are looked at for the parameter that one comes from.
+/// Maximum number of words that the search for the parameter of a word visits.
 const MOST_PARTS: usize = 8;
 
 impl Before<'_> {
-    /// The parameter that a word comes from: a buffer's address, of which the low word is at one of these offsets in the bank, is one of the parts
-    /// that it is the sum of.
+    /// Returns the parameter from which a word is derived. The word is a sum, and one of its terms is the address of
+    /// the parameter's buffer. `pointers` contains the offsets of the addresses' low words in the bank.
     pub fn origin(self, d: &Dataflow, id: Id, pointers: &[Option<u32>]) -> Option<usize> {
         let mut parts: ArrayVec<Id, MOST_PARTS> = [id].into_iter().collect();
         let mut at = 0;
@@ -63,7 +67,7 @@ impl Before<'_> {
     }
 }
 
-/// The word of the bank that a value is.
+/// Returns the offset of the bank word that a value equals, if known.
 pub(super) fn bank_word(d: &Dataflow, known: &Known, id: Id) -> Option<u32> {
     match d.op(id) {
         Op::Bank { offset, width: Width::B32, .. } => Some(offset),
@@ -72,8 +76,8 @@ pub(super) fn bank_word(d: &Dataflow, known: &Known, id: Id) -> Option<u32> {
     }
 }
 
-/// Goes through the blocks until nothing more is found to be unknown. The low words of the addresses of buffers are at some offsets in the
-/// bank, by parameter.
+/// Analyses the blocks until a fixpoint. `pointers` contains the offset in the bank of the low word of each buffer's
+/// address, by parameter.
 pub(super) fn flow(front: &dyn Front, blocks: &[Block], cells: &mut Cells, pointers: &[Option<u32>]) -> Flow {
     let mut units: Vec<Option<Unit>> = blocks.iter().map(|_| None).collect();
     let mut before: Vec<Option<Known>> = vec![None; blocks.len()];
@@ -84,7 +88,7 @@ pub(super) fn flow(front: &dyn Front, blocks: &[Block], cells: &mut Cells, point
     while let Some(id) = pending.pop() {
         let (Some(block), Some(Some(known))) = (blocks.get(id.index()), before.get(id.index())) else { continue };
         let known = known.clone();
-        // A word of the bank is the same for all items.
+        // A word of the bank is uniform.
         let mut shapes = Vec::new();
         for cell in known.keys() {
             shapes.resize(shapes.len().max(cell.index() + 1), Shape::Varying);
@@ -117,7 +121,8 @@ pub(super) fn flow(front: &dyn Front, blocks: &[Block], cells: &mut Cells, point
     flow
 }
 
-/// What is known before a block becomes what is known after another that leads there, too. Whether it has changed.
+/// Intersects the facts before a block with the facts after a predecessor. Returns `true` if the facts before the block
+/// have changed.
 fn meet<V: Copy + PartialEq>(before: &mut Option<BTreeMap<Cell, V>>, after: &BTreeMap<Cell, V>) -> bool {
     let met = match before {
         None => after.clone(),
@@ -131,7 +136,7 @@ fn meet<V: Copy + PartialEq>(before: &mut Option<BTreeMap<Cell, V>>, after: &BTr
     is_new
 }
 
-/// By block, the parameters that cells come from.
+/// Returns the provenance of the cells before each block.
 fn origins(flow: &Flow, blocks: &[Block], pointers: &[Option<u32>]) -> Vec<Origins> {
     let mut before: Vec<Option<Origins>> = vec![None; blocks.len()];
     if let Some(first) = before.first_mut() {
@@ -157,4 +162,17 @@ fn origins(flow: &Flow, blocks: &[Block], pointers: &[Option<u32>]) -> Vec<Origi
         }
     }
     before.into_iter().map(Option::unwrap_or_default).collect()
+}
+
+/// Returns the parameter whose buffer an access addresses, if known. The access is still checked against the bounds of
+/// the buffer.
+pub(super) fn param_of(
+    access: &Access,
+    dataflow: &Dataflow,
+    before: Before<'_>,
+    pointers: &[Option<u32>],
+) -> Option<usize> {
+    let (Action::Load { place, .. } | Action::Store { place, .. }) = &access.action else { return None };
+    let Location::Global { base: [low, _], .. } = place else { return None };
+    before.origin(dataflow, *low, pointers)
 }

@@ -1,5 +1,6 @@
-//! The functions of an object on their way, with those that others call.
+//! Builder of the functions of an object, including the functions that other functions call.
 
+use cranelift_codegen::Context;
 use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{AbiParam, FuncRef, Function, InstBuilder, Signature, Value};
@@ -11,34 +12,36 @@ use super::error::NoCode;
 use super::machine::{Features, Machine};
 use super::scalar::Scalar;
 use super::soft::{self, Soft};
+use crate::{clif, vir, x86};
 
-/// Returns the signature of a function of gangs: it takes a table and a number of items, and returns the number of items
-/// that are done.
-fn gang_signature() -> Signature {
-    let mut signature = Signature::new(CallConv::SystemV);
+/// Returns the signature of a function of gangs. The function takes a table and a number of items, and returns the
+/// number of finished items.
+fn gang_signature(convention: CallConv) -> Signature {
+    let mut signature = Signature::new(convention);
     signature.params = vec![AbiParam::new(I64); 2];
     signature.returns = vec![AbiParam::new(I64)];
     signature
 }
 
-/// Of functions of more instructions of Cranelift's registers are allocated in one pass.
+/// Maximum number of Cranelift instructions of a function for which the slower register allocator is used. The
+/// registers of larger functions are allocated in one pass.
 const MOST_INSTRUCTIONS: usize = 1 << 15;
 
-/// An object on its way.
+/// Builder of an object.
 pub(super) struct Library<'m> {
     pub module: &'m mut dyn Module,
-    /// What the machine has.
+    /// Features of the machine.
     pub features: Features,
     one_pass: OwnedTargetIsa,
-    /// The soft functions that something calls, in the order in which they were met.
+    /// The called soft functions, in the order of their first use.
     functions: Vec<(Soft, FuncId)>,
-    /// How many of them have been made.
+    /// Number of soft functions that have been defined.
     made: usize,
-    /// Data, counted for their names.
+    /// Number of data objects, for their names.
     data: usize,
-    /// Functions of gangs, likewise.
+    /// Number of functions of gangs, for their names.
     gangs: usize,
-    /// What went wrong where nothing can be returned.
+    /// First error of a function that cannot return it.
     error: Option<NoCode>,
 }
 
@@ -48,7 +51,8 @@ impl<'m> Library<'m> {
         Library { module, features, one_pass, functions: Vec::new(), made: 0, data: 0, gangs: 0, error: None }
     }
 
-    /// A soft function; none where the module refuses it, which [`Library::finish`] then says.
+    /// Returns a soft function. Returns `None` if the module rejects the function; [`Library::finish`] returns the
+    /// error.
     pub fn function(&mut self, soft: Soft) -> Option<FuncId> {
         if let Some((_, id)) = self.functions.iter().find(|(known, _)| *known == soft) {
             return Some(*id);
@@ -67,24 +71,49 @@ impl<'m> Library<'m> {
         }
     }
 
-    /// Adds a function of gangs. Returns `None` if the module refuses it.
-    pub fn gang_function(&mut self, code: &[u8]) -> Option<FuncId> {
-        /// Alignment of the code: a line of decoded instructions.
-        const ALIGN: u64 = 32;
-        let name = format!("gang.{}", self.gangs);
+    /// Adds a function of gangs. Returns the function and the number of bytes of its table. Returns `None` if the
+    /// function cannot be expressed in the vectors of the machine.
+    pub fn gang_function(&mut self, function: &vir::Function) -> Option<(FuncId, u32)> {
+        let made = if self.features.avx2 { self.gang_for_avx2(function) } else { self.gang_in_cranelift(function) };
         self.gangs += 1;
-        let made = self.module.declare_function(&name, Linkage::Local, &gang_signature());
-        let made = made.map_err(NoCode::from).and_then(|id| {
-            self.module.define_function_bytes(id, ALIGN, code, &[])?;
-            Ok(id)
-        });
         match made {
-            Ok(id) => Some(id),
+            Ok(made) => made,
             Err(error) => {
                 self.error.get_or_insert(error);
                 None
             }
         }
+    }
+
+    fn declare_gang(&mut self, signature: &Signature) -> Result<FuncId, NoCode> {
+        Ok(self.module.declare_function(&format!("gang.{}", self.gangs), Linkage::Local, signature)?)
+    }
+
+    fn gang_for_avx2(&mut self, function: &vir::Function) -> Result<Option<(FuncId, u32)>, NoCode> {
+        /// Alignment of the code: a line of decoded instructions.
+        const ALIGN: u64 = 32;
+        let Some(code) = x86::emit::emit(function) else { return Ok(None) };
+        let id = self.declare_gang(&gang_signature(CallConv::SystemV))?;
+        self.module.define_function_bytes(id, ALIGN, &code.bytes, &[])?;
+        Ok(Some((id, code.table)))
+    }
+
+    fn gang_in_cranelift(&mut self, function: &vir::Function) -> Result<Option<(FuncId, u32)>, NoCode> {
+        let mut context = self.module.make_context();
+        context.func.signature = gang_signature(self.module.target_config().default_call_conv);
+        let mut frontend = FunctionBuilderContext::new();
+        let mut b = FunctionBuilder::new(&mut context.func, &mut frontend);
+        let entry = b.create_block();
+        b.append_block_params_for_function_params(entry);
+        b.switch_to_block(entry);
+        if clif::emit::emit(&mut b, function, self.features.fma).is_none() {
+            return Ok(None);
+        }
+        b.seal_all_blocks();
+        b.finalize(self.module.target_config());
+        let id = self.declare_gang(&context.func.signature)?;
+        self.define_context(id, &mut context)?;
+        Ok(Some((id, 8 * function.inputs.len() as u32)))
     }
 
     pub fn import(&mut self, id: FuncId, into: &mut Function) -> FuncRef {
@@ -98,7 +127,7 @@ impl<'m> Library<'m> {
         signature
     }
 
-    /// Adds a function that others may call by its name.
+    /// Adds a function that other modules can call by its name.
     pub fn export(
         &mut self,
         name: &str,
@@ -125,8 +154,12 @@ impl<'m> Library<'m> {
         build(&mut Scalar::new(&mut b, self));
         b.seal_all_blocks();
         b.finalize(self.module.target_config());
+        self.define_context(id, &mut context)
+    }
+
+    fn define_context(&mut self, id: FuncId, context: &mut Context) -> Result<(), NoCode> {
         if context.func.dfg.num_insts() <= MOST_INSTRUCTIONS {
-            return Ok(self.module.define_function(id, &mut context)?);
+            return Ok(self.module.define_function(id, context)?);
         }
         context.compile(self.one_pass.as_ref(), &mut ControlPlane::default()).map_err(ModuleError::from)?;
         let Some(code) = context.compiled_code() else { return Ok(()) };
@@ -135,7 +168,7 @@ impl<'m> Library<'m> {
         Ok(self.module.define_function_bytes(id, code.buffer.alignment.into(), code.code_buffer(), &relocs)?)
     }
 
-    /// Data that nobody writes, aligned.
+    /// Adds read-only data with an alignment.
     pub fn constant(&mut self, bytes: &[u8], align: u64) -> Result<DataId, NoCode> {
         let name = format!("data.{}", self.data);
         self.data += 1;
@@ -147,7 +180,7 @@ impl<'m> Library<'m> {
         Ok(id)
     }
 
-    /// Makes the soft functions that are called, and those that these call.
+    /// Defines the called soft functions, and the soft functions that these call.
     pub fn finish(&mut self) -> Result<(), NoCode> {
         while let Some(&(soft, id)) = self.functions.get(self.made) {
             self.made += 1;

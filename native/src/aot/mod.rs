@@ -1,11 +1,12 @@
-//! Kernels as native objects, made ahead of time for this computer or another: [`object()`]. [`load`] has the same functions in the memory of
-//! this process.
+//! Ahead-of-time compilation of kernels to native objects, for this computer or another:
+//! [`object()`]. [`load`] compiles the same functions to the memory of this process.
 //!
-//! The native engine takes items in rows, and calls on Rust for what items of a row do apart. An object calls nothing. In it items run one
-//! after another, each to its end, with its values in registers: control flow is that of the machine. What instructions mean is said by the
-//! same dataflows (`jit::Front`), and what Cranelift has no instruction for is code of the object (`soft`). Where the computer has wide
-//! vectors, kernels that stream have the engine's loops for runs of items, too (`stream`); where it has vectors at all, others run eight
-//! items side by side (`gang`), if nothing that they load may be what they store.
+//! The native engine runs items in rows, and calls Rust functions for divergent items. An object
+//! calls nothing. Its items run one after another, each to its end, with values in registers and
+//! with the control flow of the machine. The same dataflows (`jit::Front`) define the semantics of
+//! instructions. Operations without a Cranelift instruction are code of the object (`soft`). On
+//! machines with vectors, eight items run together (`gang`), if no buffer that they load from can
+//! be a buffer that they store to.
 
 mod cover;
 mod error;
@@ -17,7 +18,6 @@ mod library;
 mod loaded;
 mod machine;
 mod memory;
-mod row;
 mod runs;
 mod scalar;
 mod soft;
@@ -41,11 +41,11 @@ pub use machine::{Machine, MachineError};
 pub(crate) use source::{Bank, Count, Source};
 pub use status::Status;
 
-/// How objects are made.
+/// Options of ahead-of-time compilation.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Options {
-    /// Backward branches that an item may take.
+    /// Maximum number of backward branches of an item.
     pub budget: u64,
 }
 
@@ -59,50 +59,51 @@ impl Default for Options {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Function {
-    /// The name of the kernel that it runs.
+    /// Name of the kernel.
     pub kernel: String,
-    /// Its own.
+    /// Name of the function.
     pub symbol: String,
-    /// The kernel's parameters that it has. The number of items, or grid and block, come before them, the trap record after them.
+    /// Parameters of the kernel that the function takes. The number of items, or grid and block, precede them. The trap
+    /// record follows them.
     pub parameters: Vec<Param>,
-    /// Whether it takes grid and block: the kernel asks how items are put into groups.
+    /// `true` if the function takes grid and block, because the kernel reads the grouping of the items.
     pub takes_grid: bool,
-    /// Backward branches that an item may take.
+    /// Maximum number of backward branches of an item.
     pub budget: u64,
-    /// Bytes of memory that an item has of its own, on the stack.
+    /// Number of bytes of local memory of an item, on the stack.
     pub private_bytes: u32,
-    /// How its items run in vectors.
+    /// Vectorisation of the items.
     pub vectorized: Vectorized,
 }
 
-/// How the items of a function run in vectors.
+/// Vectorisation of the items of a function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Vectorized {
-    /// They do not.
+    /// Items run one after another.
     No,
-    /// Eight side by side, from the start of the kernel to its end.
+    /// Eight items run together, from the start of the kernel to its end.
     Gangs,
 }
 
-/// An object.
+/// A native object.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Object {
-    /// Its bytes, of the machine's format.
+    /// Bytes of the object file, in the format of the machine.
     pub bytes: Vec<u8>,
-    /// Its functions, in the order in which they were asked for.
+    /// Functions of the object, in the requested order.
     pub functions: Vec<Function>,
 }
 
-/// A kernel, as its object describes it.
+/// Description of a kernel by its object.
 #[derive(Clone, Copy, Debug)]
 pub struct Described<'a> {
-    /// Its signature and limits.
+    /// Signature and limits.
     pub info: &'a KernelInfo,
-    /// The source location of each instruction.
+    /// Source location of each instruction.
     pub locs: &'a [Loc],
-    /// The accesses of the source that instructions combine.
+    /// Accesses of the source that instructions combine.
     pub parts: &'a [PartialAccess],
 }
 
@@ -113,22 +114,22 @@ impl<'a> Described<'a> {
     }
 }
 
-/// A kernel of which an object can have a function.
+/// A kernel that can be compiled to a function of an object.
 pub trait Kernel {
-    /// Returns what the kernel's object says of it.
+    /// Returns the description of the kernel.
     fn described(&self) -> Described<'_>;
 
-    /// Adds the kernel's function to an object by `native` of its instruction set.
+    /// Adds the kernel's function to an object, by the function `native` of its instruction set.
     ///
     /// # Errors
-    /// The kernel does what no function of an object does.
+    /// The kernel does something that no function of an object supports.
     fn emit(&self, into: &mut Emit<'_, '_>) -> Result<(), NotMade>;
 }
 
-/// Makes an object of kernels, each with the name of its function.
+/// Compiles kernels to an object, each with the name of its function.
 ///
 /// # Errors
-/// A kernel that cannot be one, or two of one name.
+/// A kernel is not supported, or two functions have the same name.
 pub fn object(kernels: &[(&str, &impl Kernel)], machine: &Machine, options: &Options) -> Result<Object, Error> {
     let builder = ObjectBuilder::new(machine.isa.clone(), "halfbyte", default_libcall_names())?;
     let mut module = ObjectModule::new(builder);
@@ -137,7 +138,7 @@ pub fn object(kernels: &[(&str, &impl Kernel)], machine: &Machine, options: &Opt
     Ok(Object { bytes, functions })
 }
 
-/// Makes functions of kernels in a module.
+/// Compiles kernels to functions of a module.
 fn add_all(
     module: &mut dyn Module,
     machine: &Machine,
@@ -168,7 +169,7 @@ fn add_all(
     Ok(functions)
 }
 
-/// An object on its way, to which code that is ready to be run adds a function of itself.
+/// Builder of an object, to which kernels add their functions.
 pub struct Emit<'a, 'm> {
     library: Library<'m>,
     options: &'a Options,
@@ -182,7 +183,7 @@ impl std::fmt::Debug for Emit<'_, '_> {
     }
 }
 
-/// Why code has added no function.
+/// Reason why a kernel has added no function.
 pub struct NotMade(Stop);
 
 impl std::fmt::Debug for NotMade {

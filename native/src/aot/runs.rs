@@ -1,4 +1,4 @@
-//! Which items are run together, in the loop over all.
+//! Runs: consecutive items that the loop over all items executes together.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::I32;
@@ -6,35 +6,35 @@ use cranelift_codegen::ir::{self, InstBuilder, Value};
 use cranelift_frontend::Variable;
 use halfbyte_isa::halu::domain::Domain;
 
-use super::gang;
 use super::scalar::Scalar;
+use crate::vir::ITEMS;
 
-/// Where a run of items goes.
+/// Blocks to which a run can branch.
 #[derive(Clone, Copy)]
 pub(super) struct Ways {
     /// Number of items of the run, a multiple of the items of a gang.
     pub count: Value,
     /// Block in which the items of the run are executed one after another.
     pub alone: ir::Block,
-    /// All items are done.
+    /// Block at which all items of the run are done.
     pub done: ir::Block,
-    /// As many items are done as the block's argument says. Another run begins after them.
+    /// Block whose argument is the number of finished items. Another run begins after these items.
     pub some: ir::Block,
-    /// As many items are done as the block's argument says. Those of the next gang run one after another.
+    /// Block whose argument is the number of finished items. The items of the next gang run one after another.
     pub stuck: ir::Block,
 }
 
-/// Where an item is among those of a launch in groups, and how many groups and items of a group there are, along each axis.
+/// Position of an item in a launch with groups, and the numbers of groups and of items of a group along each axis.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
-    /// In its group, then that of the group.
+    /// Position of the item in its group, and position of the group.
     pub at: [Variable; 6],
     pub grid: [Value; 3],
     pub block: [Value; 3],
 }
 
 impl Place {
-    /// That of an item of a launch whose groups are lines.
+    /// Sets the position of an item in a launch whose groups are lines.
     fn put(self, s: &mut Scalar<'_, '_, '_>, item: Value) {
         let Place { at: [x, y, z, u, v, w], grid: [across, down, _], block: [along, ..] } = self;
         let zero = s.word(0);
@@ -50,28 +50,27 @@ impl Place {
     }
 }
 
-/// The items that are run together. Along a line they are side by side; where they are is kept for its first one and for what runs alone.
+/// Runs of consecutive items. A line consists of the items along x. The position is kept for the first item of a line,
+/// and for an item that runs alone.
 #[derive(Clone, Copy)]
 pub(super) struct Runs {
-    /// Where it is asked whether a run begins at the item on its way.
+    /// Block that checks if a run begins at the current item.
     pub ask: ir::Block,
-    /// `true` if a run is a single gang.
-    is_single: bool,
     number: Variable,
     place: Option<Place>,
-    /// Before which item they run one after another.
+    /// Number of the item before which items run one after another.
     until: Variable,
-    /// The first item of the line, and the one after its last.
+    /// Number of the first item of the line, and the number after its last item.
     line: [Variable; 2],
-    /// Items of a line.
+    /// Number of items of a line.
     length: Value,
 }
 
 impl Runs {
-    /// The current block of Cranelift's is before the loop. If `may_run` does not hold, all items run one after another.
+    /// Emits the initialisation in front of the loop. If `may_run` is false, all items run one after another.
     pub fn new(
         s: &mut Scalar<'_, '_, '_>,
-        (is_single, may_run): (bool, Value),
+        may_run: Value,
         items: Value,
         (number, place): (Variable, Option<Place>),
     ) -> Runs {
@@ -79,7 +78,7 @@ impl Runs {
         let [until, start, end] = [(); 3].map(|()| s.b.declare_var(I32));
         let (zero, mut length) = (s.word(0), items);
         let mut from = s.b.ins().select(may_run, zero, items);
-        // Along x items are side by side where groups are lines.
+        // Items are consecutive along x if groups are lines.
         if let Some(Place { grid: [across, ..], block: [along, rest @ ..], .. }) = place {
             let mut is_line = s.truth(true);
             for count in rest {
@@ -92,7 +91,7 @@ impl Runs {
         for (variable, value) in [(until, from), (start, zero), (end, zero)] {
             s.b.def_var(variable, value);
         }
-        Runs { ask, is_single, number, place, until, line: [start, end], length }
+        Runs { ask, number, place, until, line: [start, end], length }
     }
 
     fn put_place(self, s: &mut Scalar<'_, '_, '_>, item: Value) {
@@ -101,13 +100,14 @@ impl Runs {
         }
     }
 
-    /// How far along its line the first item of a run is.
+    /// Returns the position of a run's first item along its line.
     pub fn along(self, s: &mut Scalar<'_, '_, '_>) -> Value {
         let [at, start] = [self.number, self.line[0]].map(|variable| s.b.use_var(variable));
         s.b.ins().isub(at, start)
     }
 
-    /// Begins the run at an item, or goes on with that alone. What follows is of the run.
+    /// Emits the start of a run at the current item, or a jump to `item` if the item runs alone. Code that is emitted
+    /// from now on belongs to the run.
     pub fn begin(self, s: &mut Scalar<'_, '_, '_>, item: ir::Block) -> Ways {
         let [together, next_line, go, rest, run] = [(); 5].map(|()| s.b.create_block());
         let [alone, done, some, stuck] = [(); 4].map(|()| s.b.create_block());
@@ -131,15 +131,8 @@ impl Runs {
         s.b.switch_to_block(go);
         let last = s.b.use_var(end);
         let left = s.b.ins().isub(last, at);
-        let gang = i64::from(gang::ITEMS);
-        let (ways, count) = if self.is_single {
-            let is_whole = s.b.ins().icmp_imm_s(IntCC::UnsignedGreaterThanOrEqual, left, gang);
-            (is_whole, s.word(gang::ITEMS))
-        } else {
-            let count = s.b.ins().band_imm_s(left, -gang);
-            (count, count)
-        };
-        s.b.ins().brif(ways, run, &[], rest, &[]);
+        let count = s.b.ins().band_imm_s(left, -i64::from(ITEMS));
+        s.b.ins().brif(count, run, &[], rest, &[]);
         s.b.switch_to_block(rest);
         s.b.def_var(self.until, last);
         self.put_place(s, at);
@@ -148,7 +141,7 @@ impl Runs {
         Ways { count, alone, done, some, stuck }
     }
 
-    /// Makes what comes after a run. What follows is where another run begins.
+    /// Emits the code after a run. The next run begins in the current block.
     pub fn end(self, s: &mut Scalar<'_, '_, '_>, ways: Ways, item: ir::Block) {
         let Ways { count, alone, done, some, stuck } = ways;
         let few = s.b.create_block();
@@ -158,7 +151,7 @@ impl Runs {
         let made = s.b.append_block_param(stuck, I32);
         s.b.switch_to_block(stuck);
         self.go_on(s, made);
-        let next_gang = s.word(gang::ITEMS);
+        let next_gang = s.word(ITEMS);
         s.b.ins().jump(few, &[next_gang.into()]);
         s.b.switch_to_block(few);
         let at = s.b.use_var(self.number);

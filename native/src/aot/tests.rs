@@ -1,6 +1,7 @@
-//! Arithmetic that is code of the object, run by this computer, against what it stands for.
+//! Comparison of arithmetic in the code of objects, run on the host, with its semantics.
 //!
-//! `HALFBYTE_SOFT_CASES=2000000 cargo test --release -p halfbyte-native --features aot soft` looks at so many cases of each operation.
+//! `HALFBYTE_SOFT_CASES=2000000 cargo test --release -p halfbyte-native --features aot soft` sets
+//! the number of cases of each operation.
 #![allow(clippy::unwrap_used)]
 
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -23,8 +24,10 @@ use super::memory::here;
 use super::scalar::Scalar;
 use super::soft::Soft;
 use crate::clif::NativeModule;
+use crate::jit::{Dataflow, Id};
+use crate::vir::{ITEMS, Input};
 
-/// Operands, and what comes of them.
+/// Number of operands and of results.
 const OPERANDS: usize = 6;
 const RESULTS: usize = 2;
 
@@ -37,7 +40,7 @@ fn features(fma: bool) -> Features {
     Features { fma, gangs: false, avx2: false, fp16: false }
 }
 
-/// Runs an operation on words as an object does, and says where it differs from what it stands for.
+/// Runs an operation on words as an object does. Returns a description of the first difference from the semantics.
 fn differing(op: &impl Operation, has_fma: bool, cases: &[[u32; OPERANDS]]) -> Option<String> {
     let machine = Machine::in_memory().unwrap();
     let mut module = JITModule::new(JITBuilder::with_isa(machine.isa.clone(), default_libcall_names()));
@@ -73,7 +76,7 @@ fn differing(op: &impl Operation, has_fma: bool, cases: &[[u32; OPERANDS]]) -> O
     let address = module.get_finalized_function(id);
     let _module = NativeModule::new(module);
     let mut results = vec![[0u32; RESULTS]; cases.len()];
-    // SAFETY: it was made so.
+    // SAFETY: the function was compiled with this signature.
     unsafe {
         let run = std::mem::transmute::<*const u8, extern "C" fn(*const u32, *mut u32, *const u32)>(address);
         let cases = cases.as_flattened().as_ptr_range();
@@ -85,7 +88,7 @@ fn differing(op: &impl Operation, has_fma: bool, cases: &[[u32; OPERANDS]]) -> O
     })
 }
 
-/// Numbers, one after another (Steele and others' SplitMix).
+/// Random number generator (SplitMix, by Steele and others).
 struct Random(u64);
 
 impl Random {
@@ -100,7 +103,7 @@ impl Random {
         all[self.next() as usize % all.len()]
     }
 
-    /// A half: any, or one near what formats turn at.
+    /// Returns a half: an arbitrary half, or a neighbour of an edge case of the formats.
     fn half(&mut self) -> u32 {
         const EDGES: [u32; 16] = [
             0, 1, 0x3FF, 0x400, 0x3C00, 0x3BFF, 0x7BFF, 0x7C00, 0x7C01, 0x7E00, 0x7FFF, 0x7F, 0x80, 0x3F80, 0x7F7F,
@@ -114,7 +117,7 @@ impl Random {
         }
     }
 
-    /// A word: two halves, a float or an integer near what they turn at, or any.
+    /// Returns a word: two halves, a neighbour of an edge case of floats or integers, or an arbitrary word.
     fn word(&mut self) -> u32 {
         const EDGES: [u32; 20] = [
             0,
@@ -143,7 +146,7 @@ impl Random {
             0 => self.one_of(&EDGES) ^ bits & 1 << 28,
             1 => (self.one_of(&EDGES).wrapping_add(bits & 7).wrapping_sub(3)) | bits & 1 << 28 << 3,
             2..5 => self.half() << 16 | self.half(),
-            // Of few bits, which sums and products keep.
+            // Few significant bits, which sums and products preserve.
             5 => (self.next() as u32) & 0xFFF0_0000 | 0x2000_0000,
             _ => self.next() as u32,
         }
@@ -151,7 +154,7 @@ impl Random {
 
     fn case(&mut self) -> [u32; OPERANDS] {
         let mut words = std::array::from_fn(|_| self.word());
-        // Operands that cancel, or nearly.
+        // Operands that cancel completely or nearly.
         match self.next() % 8 {
             0 => words[1] = words[0] ^ 0x8000_8000,
             1 => words[2] = words[0] ^ (self.next() as u32 & 0x8001_8001),
@@ -162,7 +165,7 @@ impl Random {
     }
 }
 
-/// How many cases of an operation are looked at.
+/// Returns the number of cases of an operation.
 fn count(few: usize) -> usize {
     std::env::var("HALFBYTE_SOFT_CASES").ok().and_then(|count| count.parse().ok()).unwrap_or(few)
 }
@@ -183,34 +186,76 @@ fn proves(name: impl std::fmt::Debug, few: usize, op: &impl Operation) {
     }
 }
 
-/// The features of computers whose gangs this computer runs.
+/// Returns the features of machines whose gangs this machine runs.
 fn gang_features() -> impl Iterator<Item = Features> {
-    let Features { avx2, fp16, .. } = Machine::in_memory().unwrap().features();
-    [false, true].into_iter().filter(move |&of| avx2 && (fp16 || !of)).map(|fp16| Features { fp16, ..features(true) })
+    let Features { fma, avx2, fp16, .. } = Machine::in_memory().unwrap().features();
+    let all = [
+        // Cranelift's vectors, without and with a fused multiply-add.
+        (true, features(false)),
+        (fma, features(true)),
+        (avx2, Features { avx2: true, ..features(true) }),
+        (avx2 && fp16, Features { avx2: true, fp16: true, ..features(true) }),
+    ];
+    all.into_iter().filter(|(is_here, _)| *is_here).map(|(_, features)| features)
 }
 
-/// Runs an operation in gangs, and says where it differs from what it stands for. Returns `None` if it has no form there.
-#[cfg(target_arch = "x86_64")]
+/// Runs an operation on cases of `N` words, in gangs of a machine with the given features. Returns the two results of
+/// each case, or `None` if the operation has no form in vectors.
+fn results<const N: usize>(
+    features: Features,
+    compute: impl FnOnce(&mut Dataflow, [Id; N]) -> [Id; 2],
+    cases: &[[u32; N]],
+) -> Option<Vec<[u32; 2]>> {
+    let function = crate::vir::tests::function(features.fp16, compute)?;
+    let machine = Machine::in_memory().unwrap();
+    let mut module = JITModule::new(JITBuilder::with_isa(machine.isa.clone(), default_libcall_names()));
+    let mut library = Library::new(&mut module, &machine);
+    library.features = features;
+    let (id, table) = library.gang_function(&function).unwrap();
+    module.finalize_definitions().unwrap();
+    let address = module.get_finalized_function(id);
+    let _module = NativeModule::new(module);
+    // SAFETY: the code is that of a function of gangs, with the convention of the host.
+    let run = unsafe { std::mem::transmute::<*const u8, unsafe extern "C" fn(*mut u64, usize) -> usize>(address) };
+    let items = cases.len().next_multiple_of(ITEMS as usize);
+    let mut buffers = vec![vec![0u32; items]; N + 2];
+    for (item, case) in cases.iter().enumerate() {
+        for (buffer, &word) in buffers.iter_mut().zip(case) {
+            buffer[item] = word;
+        }
+    }
+    let mut memory = vec![0u64; table as usize / 8 + 4];
+    let start = memory.as_ptr().align_offset(32);
+    for (word, input) in memory[start..].iter_mut().zip(&function.inputs) {
+        *word = match *input {
+            Input::Start(number) => buffers[number].as_mut_ptr() as u64,
+            Input::Bytes(number) => 4 * buffers[number].len() as u64,
+            Input::Bank(_) | Input::Cell(_) | Input::Own => unreachable!(),
+        };
+    }
+    // SAFETY: the table has the bytes that the function names, and the buffers have the bytes that the table names.
+    let done = unsafe { run(memory[start..].as_mut_ptr(), items) };
+    assert_eq!(done, items);
+    Some((0..cases.len()).map(|item| [buffers[N][item], buffers[N + 1][item]]).collect())
+}
+
+/// Runs an operation in gangs. Returns an error if a result differs from that of `Concrete`, or `None` if the operation
+/// has no form in vectors.
 fn differing_in_gangs(
     op: &impl Operation,
     features: Features,
     cases: &[[u32; OPERANDS]],
 ) -> Option<Result<(), String>> {
-    let found = crate::vir::tests::results(features.fp16, |d, words| op.of(d, words), cases)?;
+    let found = results(features, |d, words| op.of(d, words), cases)?;
     let differing = cases.iter().zip(found).find_map(|(&case, found)| {
         let expected = op.of(&mut Concrete, case);
-        (found != expected).then(|| format!("{case:x?}: {found:x?}, and not {expected:x?}"))
+        (found != expected).then(|| format!("{features:?}: {case:x?}: {found:x?}, and not {expected:x?}"))
     });
     Some(differing.map_or(Ok(()), Err))
 }
 
-#[cfg(not(target_arch = "x86_64"))]
-fn differing_in_gangs(_: &impl Operation, _: Features, _: &[[u32; OPERANDS]]) -> Option<Result<(), String>> {
-    None
-}
-
-/// Operations that gangs must have a form for: halves to nearest, their comparisons and conversions, integers, bytes and
-/// video instructions.
+/// Operations that gangs must support: halves to nearest, their comparisons and conversions, integers, bytes and video
+/// instructions.
 #[test]
 fn gangs_have_forms() {
     let mut random = Random(68);
@@ -224,10 +269,13 @@ fn gangs_have_forms() {
             }
             has(differing_in_gangs(&MinMax(HalfMinMax { format, ftz: false, nan: true }), features, &cases));
             has(differing_in_gangs(&HalfCompare { format, ftz: true, compare: Compare::LT }, features, &cases));
-            has(differing_in_gangs(&Narrow(format, Rounding::Nearest), features, &cases));
+            for rounding in Rounding::ALL {
+                has(differing_in_gangs(&Narrow(format, rounding), features, &cases));
+            }
         }
         has(differing_in_gangs(&Halves, features, &cases));
         has(differing_in_gangs(&Words, features, &cases));
+        has(differing_in_gangs(&Quotients, features, &cases));
         has(differing_in_gangs(&Floats, features, &cases));
         for op in videos() {
             has(differing_in_gangs(&op, features, &cases));
@@ -290,6 +338,27 @@ impl Operation for Words {
     }
 }
 
+/// Quotients and remainders of words, and of small and equal words.
+struct Quotients;
+
+impl Operation for Quotients {
+    fn of<D: Domain>(&self, d: &mut D, [a, b, c, ..]: [D::Word; OPERANDS]) -> [D::Word; RESULTS] {
+        let mut results = [d.word(0), d.word(0)];
+        let few = d.word(24);
+        let small = d.shr(b, few);
+        let minus_one = d.word(u32::MAX);
+        for (divisor, result) in [(b, 0), (small, 1), (c, 0), (a, 1), (minus_one, 0)] {
+            for (signed, remainder) in [(false, false), (false, true), (true, false), (true, true)] {
+                let part = d.divide(Divide { signed, remainder }, a, divisor);
+                let one = d.word(1);
+                let mixed = d.shl(results[result], one);
+                results[result] = d.xor(mixed, part);
+            }
+        }
+        results
+    }
+}
+
 /// Floats, and conversions between floats and integers.
 struct Floats;
 
@@ -347,7 +416,7 @@ fn soft_halves_are_exact() {
     for format in Format::ALL {
         for kind in [HalfKind::Add, HalfKind::Mul, HalfKind::Fma] {
             for (k, rounding) in Rounding::ALL.into_iter().enumerate() {
-                // Flushing and clamping come after rounding, whichever that is.
+                // Flushing and clamping are independent of the rounding mode, because both follow the rounding.
                 let ends = [(false, Clamp::None), (true, Clamp::None), (false, Clamp::Sat), (true, Clamp::Relu)];
                 let some = if k == 0 { &ends[..] } else { &ends[..2] };
                 for &(ftz, clamp) in some {
@@ -485,7 +554,7 @@ fn integers_are_exact() {
     proves("integers", 100_000, &Integers);
 }
 
-/// Bytes of two words that stay where they are, move by themselves, and with others.
+/// Bytes of two words that keep their position, move alone, or move together with others.
 #[test]
 fn bytes_are_picked_in_any_order() {
     struct Bytes([u8; 4]);
@@ -515,7 +584,7 @@ fn bytes_are_picked_in_any_order() {
         module.finalize_definitions().unwrap();
         let address = module.get_finalized_function(id);
         let _module = NativeModule::new(module);
-        // SAFETY: it was made so.
+        // SAFETY: the function was compiled with this signature.
         let run = unsafe { std::mem::transmute::<*const u8, extern "C" fn(u32, u32) -> u32>(address) };
         for words in [[0x0403_0201, 0x0807_0605], [0xFFFE_FDFC, 0x8090_A0B0]] {
             assert_eq!(run(words[0], words[1]), bytes.expected(words), "{pick:?}");
@@ -540,7 +609,7 @@ fn soft_functions_are_exact() {
     }
 }
 
-/// What an object calls is in it, on each machine.
+/// On each machine, an object contains all functions that it calls.
 #[test]
 fn objects_call_nothing() {
     use object::{Object as _, ObjectSymbol as _};
@@ -579,7 +648,7 @@ fn objects_call_nothing() {
                     let args = vec![if soft == Soft::Zero { params[0] } else { word }; soft.operands()];
                     s.call(soft, &args);
                 }
-                // What stands where it is used.
+                // Operations that are expanded in place.
                 let float = s.single(&FloatOp { kind: FloatKind::Fma, rounding: Rounding::Nearest }, [word; 3]);
                 let int = s.float_to_int(false, float);
                 let float = s.int_to_float(false, int);
@@ -598,7 +667,7 @@ fn objects_call_nothing() {
             .filter(|name| !name.is_empty())
             .collect();
         assert_eq!(undefined, [""; 0], "{triple}");
-        // All that there is; an object has what it calls.
+        // This object contains all soft functions. Other objects contain only the soft functions that they call.
         assert!(bytes.len() < 1 << 20, "{triple}: {} bytes", bytes.len());
     }
 }

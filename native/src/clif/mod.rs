@@ -1,7 +1,9 @@
-//! Native code: what the engines of both machines have in common.
+//! Native code: the parts that the engines of both machines share.
 
 #[cfg(feature = "jit")]
 mod builder;
+#[cfg(feature = "aot")]
+pub(crate) mod emit;
 
 #[cfg(feature = "jit")]
 use std::sync::OnceLock;
@@ -15,14 +17,14 @@ pub(crate) use builder::NativeModule;
 #[cfg(feature = "jit")]
 pub use builder::{Allocation, FunctionId, NativeBuilder, NativeCode};
 
-/// What it took to make native code of a kernel's words.
+/// Cost of the translation of a kernel's machine code to native code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Translation {
-    /// From decoded words to code that can be called.
+    /// Time from decoded instructions to callable code.
     pub time: Duration,
-    /// Functions made.
+    /// Number of functions made.
     pub functions: usize,
-    /// Bytes of their code.
+    /// Number of bytes of their code.
     pub bytes: usize,
 }
 
@@ -34,14 +36,14 @@ impl std::ops::AddAssign for Translation {
     }
 }
 
-/// Why there is no native code.
+/// Reason why there is no native code.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum NativeError {
-    /// Feature `jit` is not on in this build.
+    /// Feature `jit` is disabled in this build.
     #[error("engine `jit` needs feature `jit`, which is disabled in this build")]
     NotBuilt,
-    /// Not for this computer.
+    /// The native engine does not support this host.
     #[error("there is no native code for this computer: {0}")]
     Host(String),
     /// A function could not be compiled, or the host has no memory for it.
@@ -50,12 +52,13 @@ pub enum NativeError {
     /// The kernel's registers and intermediate values exceed what native code can address.
     #[error("the kernel is too large for native code")]
     TooLarge,
-    /// The launch that it was for was ended early.
+    /// The launch that requested the code was ended early.
     #[error(transparent)]
     Exceeded(#[from] Exceeded),
 }
 
-/// What there is once it is made. Making it may be ended early; that alone is not kept, so that another launch can make it.
+/// Returns a value that is made at most once. A launch may end early while it makes the value; this error is not kept,
+/// so that another launch can make the value.
 #[cfg(feature = "jit")]
 pub fn once<T>(
     made: &OnceLock<Result<T, NativeError>>,
@@ -65,7 +68,7 @@ pub fn once<T>(
         Some(made) => made,
         None => match make() {
             Err(NativeError::Exceeded(exceeded)) => return Err(exceeded.into()),
-            // Another thread may have been faster.
+            // Another thread may have set the value in the meantime.
             new => made.get_or_init(|| new),
         },
     };

@@ -1,8 +1,8 @@
-//! The engine: machine code, translated to native code that runs many work items side by side.
+//! The engine: translates kernels to native code that runs many work items together.
 //!
-//! Items are taken in rows. Where all items of a row are at the same place, compiled code runs them together, and what is the
-//! same for all of them is computed once. Where they part, each block runs for the items that are at the lowest address, by a
-//! mask, until all are together again.
+//! Work items run in rows. If all items of a row are at the same block, compiled code runs them
+//! together, and uniform values are computed once. If items diverge, each block runs under a mask
+//! for the items at the lowest address. This ends when all items have reconverged.
 
 mod access;
 pub(crate) mod address;
@@ -68,7 +68,7 @@ use layout::Layout;
 pub use repeat::Repeat;
 pub use step::native_effects;
 
-// What another machine's instructions are made native code of.
+// Interface for the native code of other instruction sets.
 pub use access::CONSTANTS;
 pub(crate) use cells::{Cells, Name};
 pub(crate) use dataflow::{Access, Action, Dataflow, Id, Location, Op, Reach, Scale, Shape};
@@ -86,14 +86,13 @@ pub(crate) use unit::{Items, Unit};
 pub(crate) use {
     cells::Cell as CellNumber,
     emit::is_of_sign,
-    ends::Ends,
-    gang::{Gang, is_alone},
+    gang::Gang,
     graph::Target,
     vector::video::{LaneOp, picked, written},
-    vector::{cast, compare, compute, compute_float, constant, elements, has_any_nan, integer, one_nan, takes_any_nan},
+    vector::{cast, compare, compare_lanes, constant, elements::shuffle, integer},
 };
 
-/// A kernel's native code, once it has been asked for.
+/// Native code of a kernel, compiled on first use.
 #[derive(Clone, Default)]
 pub(crate) struct Jit(Arc<[OnceLock<Result<Compiled, NativeError>>; Layout::ALL.len()]>);
 
@@ -104,7 +103,7 @@ impl fmt::Debug for Jit {
 }
 
 impl Jit {
-    /// The code for a launch, made now if it is not there yet.
+    /// Returns the code for a launch, and compiles the code on first use.
     fn get(&self, kernel: &Kernel<'_>, order: &LaunchOptions<'_>, layout: Layout) -> Result<&Compiled, NativeError> {
         let [along, apart, groups, planes] = &*self.0;
         let made = match layout {
@@ -116,8 +115,9 @@ impl Jit {
         once(made, || Compiled::new(kernel, layout, &mut order.work()))
     }
 
-    /// Runs all items of a launch, whose buffers it starts; none where the kernel is too large for native code. The interpreter takes
-    /// kernels of any size. Who makes it again on the same arguments asks for what that takes.
+    /// Zeroes the `out` buffers of a launch and runs all of its items. Returns `None` if the kernel is too large for
+    /// native code. The interpreter runs kernels of any size. If `repeat` is given, it receives the state for a
+    /// relaunch with the same arguments.
     pub fn launch<'m>(
         &self,
         kernel: &Kernel<'_>,
@@ -144,7 +144,7 @@ impl Jit {
         }
     }
 
-    /// What it took to make the code that is there.
+    /// Returns the cost of the compilations so far.
     pub fn translation(&self) -> Option<Translation> {
         let made = self.0.iter().filter_map(|made| made.get()?.as_ref().ok());
         made.map(Compiled::translation).reduce(|mut all, one| {
@@ -154,20 +154,20 @@ impl Jit {
     }
 }
 
-/// A kernel, compiled, and what the code relies on.
+/// Compiled kernel, with the data that its code depends on.
 pub(crate) struct Compiled {
     layout: Layout,
-    /// The special registers that the code reads, by their cells.
+    /// Special registers that the code reads, with their cells.
     specials: Vec<(Cell, SpecialReg)>,
     blocks: Vec<Block>,
-    /// Whether it is one block, which all items run to its end, with no memory of their own.
+    /// `true` if the kernel is one block that all items run to its end, without shared or local memory.
     is_one_block: bool,
     cells: Cells,
     flow: Flow,
     map: Map,
-    /// Where items meet.
+    /// Collective operations by block.
     meetings: BTreeMap<BlockId, Place>,
-    /// By block, how a row that parts at its end is run as two.
+    /// For each block, the method to split a row that diverges at the end of the block.
     splits: Vec<Option<Split>>,
     covers: Covers,
     together: Code,
@@ -177,14 +177,14 @@ pub(crate) struct Compiled {
     sized: GroupCodes,
 }
 
-/// The code for runs of items of a kernel that streams, for all of which guards hold.
+/// Code of a streaming kernel for runs of items for which all guards hold.
 struct RunCode {
     code: Code,
-    /// By block, how a row that parts at its end is run as two.
+    /// For each block, the method to split a row that diverges at the end of the block.
     splits: Vec<Option<Split>>,
 }
 
-/// The code for items that are not all at the same place.
+/// Code for divergent items.
 struct DivergentCode {
     code: Code,
     map: Map,
@@ -249,7 +249,7 @@ impl Compiled {
         })
     }
 
-    /// What it took to make the code.
+    /// Returns the cost of the compilations of this kernel.
     fn translation(&self) -> Translation {
         let mut translation = self.translation;
         if let Some(Ok(divergent)) = self.divergent.get() {
@@ -259,14 +259,14 @@ impl Compiled {
         translation
     }
 
-    /// The code for groups of a launch's size, where there are enough of them for it.
+    /// Returns the code for the group size of a launch, if the launch has enough groups.
     fn sized(&self, kernel: &Kernel<'_>, order: &LaunchOptions<'_>) -> Option<Arc<sized::GroupCode>> {
         let Compiled { blocks, flow, meetings, cells, specials, .. } = self;
         let compiled = sized::Compiled { kernel, blocks, flow, meetings, cells, specials };
         self.sized.get(&compiled, &order.shape, order.items / kernel.groups?.max(1))
     }
 
-    /// The code for items that are not all at the same place, made now if it is not there yet.
+    /// Returns the code for divergent items, and compiles the code on first use.
     fn divergent(&self, kernel: &Kernel<'_>, work: &mut Work<'_>) -> Result<&DivergentCode, NativeError> {
         let make = || {
             let begun = Instant::now();

@@ -5,7 +5,6 @@
 use super::cells::Cell;
 use super::dataflow::{Id, Op};
 use super::emit::is_of_sign;
-use super::gang::is_alone;
 use super::graph::{Block, BlockId};
 use super::unit::Unit;
 use super::vector::takes_any_nan;
@@ -15,14 +14,13 @@ pub(crate) struct SeenNans(Vec<Vec<bool>>);
 
 impl SeenNans {
     /// Analyses a kernel with `cells` cells. Each block is compiled in the versions `versions`.
-    /// `fma` is `true` if vectors have fused multiply-adds.
-    pub(super) fn new(blocks: &[Block], versions: [&[Option<Unit>]; 2], cells: usize, fma: bool) -> SeenNans {
+    pub(super) fn new(blocks: &[Block], versions: [&[Option<Unit>]; 2], cells: usize) -> SeenNans {
         let mut seen = SeenNans(vec![vec![false; cells]; blocks.len()]);
         loop {
             let mut is_changed = false;
             for (number, block) in blocks.iter().enumerate().rev() {
                 for unit in versions.into_iter().filter_map(|units| units.get(number)?.as_ref()) {
-                    let before = seen.before(unit, block, fma);
+                    let before = seen.before(unit, block);
                     let Some(known) = seen.0.get_mut(number) else { continue };
                     for (known, before) in known.iter_mut().zip(before) {
                         is_changed |= before && !*known;
@@ -43,10 +41,10 @@ impl SeenNans {
     }
 
     /// Returns the cells that must hold canonical NaNs at the start of a block.
-    fn before(&self, unit: &Unit, block: &Block, fma: bool) -> Vec<bool> {
+    fn before(&self, unit: &Unit, block: &Block) -> Vec<bool> {
         let cells = self.0.first().map_or(0, Vec::len);
         let mut before: Vec<bool> = (0..cells as u32).map(|cell| self.after(block, Cell(cell))).collect();
-        let is_seen = seen_nodes(unit, |cell| self.after(block, cell), fma);
+        let is_seen = seen_nodes(unit, |cell| self.after(block, cell));
         for &(cell, _) in &unit.finals {
             before.get_mut(cell.index()).into_iter().for_each(|seen| *seen = false);
         }
@@ -63,7 +61,7 @@ impl SeenNans {
 }
 
 /// Returns `true` for each operation whose NaNs must be canonical.
-fn seen_nodes(unit: &Unit, after: impl Fn(Cell) -> bool, fma: bool) -> Vec<bool> {
+fn seen_nodes(unit: &Unit, after: impl Fn(Cell) -> bool) -> Vec<bool> {
     let d = &unit.dataflow;
     let mut seen = vec![false; d.nodes.len()];
     let finals = unit.finals.iter().filter(|(cell, _)| after(*cell)).map(|&(_, id)| id);
@@ -76,7 +74,6 @@ fn seen_nodes(unit: &Unit, after: impl Fn(Cell) -> bool, fma: bool) -> Vec<bool>
         let (op, args, is_seen) = (d.op(id), d.args(id), seen[id.index()]);
         let mut see = |arg: Id, is_seen: bool| seen[arg.index()] |= is_seen;
         match (op, args.as_slice()) {
-            _ if is_alone(d, id, fma) => args.iter().for_each(|&arg| see(arg, true)),
             (Op::Select, &[condition, a, b]) => {
                 see(condition, true);
                 [a, b].into_iter().for_each(|arg| see(arg, is_seen));

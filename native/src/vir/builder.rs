@@ -3,14 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::{Binary, Cell, Float, Half, ITEMS, Node, Shift, Value, Width, Word};
-use halfbyte_isa::half::NAN_F32;
-
-/// Predicates of `vcmpps`.
-pub mod predicate {
-    pub const UNORDERED: u8 = 0x03;
-    pub const ORDERED: u8 = 0x07;
-    pub const GREATER_OR_EQUAL: u8 = 0x1D;
-}
+use halfbyte_isa::half::{Compare, NAN_F32};
 
 /// Nodes of a block in order.
 #[derive(Default)]
@@ -144,13 +137,13 @@ impl Builder {
         self.push(Node::Float(op, [a, b]))
     }
 
-    pub fn compare(&mut self, predicate: u8, a: Value, b: Value) -> Value {
-        self.push(Node::FloatCompare(predicate, [a, b]))
+    pub fn compare(&mut self, compare: Compare, a: Value, b: Value) -> Value {
+        self.push(Node::FloatCompare(compare, [a, b]))
     }
 
     /// Returns the float, or the canonical NaN if it is NaN.
     pub fn canonical(&mut self, float: Value) -> Value {
-        let is_nan = self.compare(predicate::UNORDERED, float, float);
+        let is_nan = self.compare(Compare::NAN, float, float);
         let nan = self.constant(NAN_F32);
         self.select(is_nan, nan, float)
     }

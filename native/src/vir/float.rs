@@ -1,20 +1,9 @@
 //! Conversions between `f32` and the half formats.
 
-use halfbyte_isa::half::{Format, NAN, Rounding};
+use halfbyte_isa::half::{Compare, Format, NAN, Rounding};
 
-use super::builder::predicate;
 use super::lower::Lower;
 use super::{Binary, Half, Node, Shift, Value};
-
-/// Returns the rounding mode of `vcvtps2ph`.
-pub(super) fn mode(rounding: Rounding) -> u8 {
-    match rounding {
-        Rounding::Nearest => 0,
-        Rounding::Down => 1,
-        Rounding::Up => 2,
-        Rounding::Zero => 3,
-    }
-}
 
 impl Lower<'_> {
     /// Returns the floats of the halves in the low 16 bits of words. NaNs have any payload.
@@ -30,15 +19,15 @@ impl Lower<'_> {
 
     /// Returns the halves of floats, in the low 16 bits of words.
     pub(super) fn narrow(&mut self, format: Format, rounding: Rounding, float: Value) -> Option<Value> {
-        let is_nan = self.b.compare(predicate::UNORDERED, float, float);
+        let is_nan = self.b.compare(Compare::NAN, float, float);
         let rounded = match format {
             Format::Bf16 => {
-                let rounded = self.round_bf16(rounding, float)?;
+                let rounded = self.round_bf16(rounding, float);
                 self.b.shift_words(Shift::Right, rounded, 16)
             }
             Format::F16 => {
                 let zero = self.b.constant(0);
-                let halves = self.b.push(Node::NarrowHalves(mode(rounding), [float, zero]));
+                let halves = self.b.push(Node::NarrowHalves(rounding, [float, zero]));
                 self.b.push(Node::Extend16(Half::Low, halves))
             }
         };
@@ -47,8 +36,8 @@ impl Lower<'_> {
     }
 
     /// Rounds floats to bfloat16 numbers, in the high 16 bits of words. The low bits are arbitrary.
-    pub(super) fn round_bf16(&mut self, rounding: Rounding, float: Value) -> Option<Value> {
-        let raised = match rounding {
+    pub(super) fn round_bf16(&mut self, rounding: Rounding, float: Value) -> Value {
+        match rounding {
             Rounding::Nearest => {
                 let odd = self.b.shift_words(Shift::Right, float, 16);
                 let odd = self.b.and_constant(odd, 1);
@@ -57,8 +46,15 @@ impl Lower<'_> {
                 self.b.words(Binary::Add, float, by)
             }
             Rounding::Zero => float,
-            Rounding::Up | Rounding::Down => return None,
-        };
-        Some(raised)
+            Rounding::Up | Rounding::Down => {
+                let negative = self.b.shift_words(Shift::Arithmetic, float, 31);
+                let all = self.b.constant(0xFFFF);
+                let by = match rounding {
+                    Rounding::Up => self.b.and_not(all, negative),
+                    _ => self.b.and(all, negative),
+                };
+                self.b.words(Binary::Add, float, by)
+            }
+        }
     }
 }

@@ -3,17 +3,12 @@
 //! Sums and products are computed in `f32`, where a product of two halves is exact. A sum that must be
 //! rounded as if it were exact is first rounded to odd: the last bit of an inexact result is set.
 
-use halfbyte_isa::half::{Clamp, Format, NAN, Rounding};
+use halfbyte_isa::half::{Clamp, Compare, Format, NAN, Rounding};
 use halfbyte_isa::halu::domain::{HalfCompare, HalfKind, HalfMinMax, HalfOp};
 
-use super::float::mode;
 use super::lower::Lower;
-use super::operation::predicate_of;
 use super::{Binary, Float, Half, Node, Shift, Value, Width};
 use crate::jit::{Id, Op};
-
-/// Predicate of `vcmpps`: ordered and not equal.
-const DIFFER: u8 = 0x0C;
 
 /// Returns a word of two equal halves.
 const fn twice(half: u16) -> u32 {
@@ -125,10 +120,10 @@ impl Lower<'_> {
         }
         let [Some(low), Some(high)] = results else { return None };
         if format == Format::F16 {
-            return Some(self.b.push(Node::NarrowHalves(mode(rounding), [low, high])));
+            return Some(self.b.push(Node::NarrowHalves(rounding, [low, high])));
         }
         // The low bits of a NaN are 0, so that rounding leaves it a NaN.
-        let (low, high) = (self.round_bf16(rounding, low)?, self.round_bf16(rounding, high)?);
+        let (low, high) = (self.round_bf16(rounding, low), self.round_bf16(rounding, high));
         let rounded = [low, high].map(|word| self.b.and_constant(word, 0xFFFF_0000));
         *self.lowered.half_floats.get_mut(id.index())? = Some(rounded);
         let [low, high] = rounded;
@@ -146,13 +141,13 @@ impl Lower<'_> {
         let of_b = self.b.float(Float::Sub, b, near);
         let error = self.b.float(Float::Add, of_a, of_b);
         let zero = self.b.constant(0);
-        let is_inexact = self.b.compare(DIFFER, error, zero);
+        let is_inexact = self.b.compare(Compare::NE, error, zero);
         let odd = self.round_to_odd(sum, error, is_inexact);
         if rounding != Rounding::Down {
             return odd;
         }
         // An exact zero of unlike signs is -0.
-        let is_zero = self.b.compare(0, sum, zero);
+        let is_zero = self.b.compare(Compare::EQ, sum, zero);
         let either = self.b.or(a, b);
         let sign = self.b.and_constant(either, 1 << 31);
         let of_zero = self.b.and(is_zero, sign);
@@ -198,7 +193,7 @@ impl Lower<'_> {
             let left = self.b.push(Node::Double(Float::Sub, [sum, back]));
             *rest = self.b.push(Node::Double(Float::Add, [left, error]));
         }
-        let is_inexact = rests.map(|rest| self.b.push(Node::DoubleCompare(DIFFER, [rest, zero])));
+        let is_inexact = rests.map(|rest| self.b.push(Node::DoubleCompare(Compare::NE, [rest, zero])));
         let is_inexact = self.b.push(Node::Every2nd { odd: true, split: false, of: is_inexact });
         let signs = self.b.push(Node::Every2nd { odd: true, split: false, of: rests });
         self.round_to_odd(float, signs, is_inexact)
@@ -276,6 +271,6 @@ impl Lower<'_> {
                 Format::Bf16 => of[usize::from(lane != 0)],
             }
         });
-        Some(self.b.compare(predicate_of(op.compare), floats[0], floats[1]))
+        Some(self.b.compare(op.compare, floats[0], floats[1]))
     }
 }

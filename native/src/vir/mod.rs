@@ -8,8 +8,11 @@
 //! What lives longer is in a vector in memory, a cell. The emitter for x86-64 is
 //! [`x86::emit`](crate::x86::emit).
 
+use halfbyte_isa::half::{Compare, Rounding};
+
 mod access;
 mod builder;
+mod divide;
 mod fixed;
 mod float;
 mod gang;
@@ -18,7 +21,7 @@ mod half;
 mod lower;
 mod operation;
 mod prune;
-#[cfg(all(test, target_arch = "x86_64"))]
+#[cfg(test)]
 pub(crate) mod tests;
 mod video;
 
@@ -200,8 +203,8 @@ pub enum Node {
     /// Product of the first two operands plus the third, rounded once.
     Fma([Value; 3]),
     Sqrt(Value),
-    /// Comparison of floats, with the predicate of `vcmpps`.
-    FloatCompare(u8, [Value; 2]),
+    /// Comparison of floats.
+    FloatCompare(Compare, [Value; 2]),
     /// Float of a signed word, rounded to nearest even.
     FloatOfInt(Value),
     /// Word of a float, rounded toward zero; 0x8000_0000 if the word cannot hold it.
@@ -212,14 +215,14 @@ pub enum Node {
     HalfFma([Value; 3]),
     /// Floats of the eight binary16 numbers in a half of a vector.
     WidenHalves(Half, Value),
-    /// Binary16 numbers of 16 floats, rounded in the mode of `vcvtps2ph`.
-    NarrowHalves(u8, [Value; 2]),
+    /// Binary16 numbers of 16 floats.
+    NarrowHalves(Rounding, [Value; 2]),
     /// `f64` numbers of the four floats in a half of a vector.
     WidenFloats(Half, Value),
     /// Operation on `f64` numbers.
     Double(Float, [Value; 2]),
-    /// Comparison of `f64` numbers, with the predicate of `vcmppd`.
-    DoubleCompare(u8, [Value; 2]),
+    /// Comparison of `f64` numbers.
+    DoubleCompare(Compare, [Value; 2]),
     /// Floats of eight `f64` numbers, rounded to nearest even.
     NarrowDoubles([Value; 2]),
     /// Words of a half of a vector, extended to 64 bits.

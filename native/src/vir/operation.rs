@@ -3,18 +3,9 @@
 use halfbyte_isa::half::Compare;
 use smallvec::SmallVec;
 
-use super::builder::predicate;
 use super::lower::Lower;
 use super::{Binary, Float, Node, Shift, Value, Width};
 use crate::jit::{Id, Op};
-
-/// Returns the predicate of `vcmpps` for a comparison. All are quiet.
-pub(super) fn predicate_of(compare: Compare) -> u8 {
-    /// By the code of a comparison, whose bits are less, equal, greater and unordered.
-    const ALL: [u8; 16] =
-        [0x0B, 0x11, 0x00, 0x12, 0x1E, 0x0C, 0x1D, 0x07, 0x03, 0x19, 0x08, 0x1A, 0x16, 0x04, 0x15, 0x0F];
-    ALL.get(usize::from(compare.code() & 15)).copied().unwrap_or(0)
-}
 
 impl Lower<'_> {
     /// Returns the operands of an operation, of which at most three have values.
@@ -57,6 +48,10 @@ impl Lower<'_> {
                 let (a, b) = (self.value(a)?, self.value(b)?);
                 self.b.mul_high(signed, a, b)
             }
+            (Op::Divide(op), &[a, b]) => {
+                let args = [self.value(a)?, self.value(b)?];
+                self.divide(op, args)
+            }
             (Op::Less(true), &[a, b]) => {
                 let (a, b) = (self.value(a)?, self.value(b)?);
                 self.b.words(Binary::Greater, b, a)
@@ -75,7 +70,7 @@ impl Lower<'_> {
             }
             (Op::FCompare(compare), &[a, b]) => {
                 let (a, b) = (self.float(a)?, self.float(b)?);
-                self.b.compare(predicate_of(compare), a, b)
+                self.b.compare(compare, a, b)
             }
             (Op::IntToFloat(true), &[a]) => {
                 let a = self.value(a)?;
@@ -168,9 +163,9 @@ impl Lower<'_> {
     fn saturated(&mut self, float: Value) -> Value {
         let word = self.b.push(Node::IntOfFloat(float));
         let limit = self.b.constant(0x4F00_0000);
-        let is_large = self.b.compare(predicate::GREATER_OR_EQUAL, float, limit);
+        let is_large = self.b.compare(Compare::GE, float, limit);
         let word = self.b.xor(word, is_large);
-        let is_number = self.b.compare(predicate::ORDERED, float, float);
+        let is_number = self.b.compare(Compare::NUM, float, float);
         self.b.and(word, is_number)
     }
 
@@ -178,13 +173,13 @@ impl Lower<'_> {
     fn saturated_unsigned(&mut self, float: Value) -> Value {
         let (zero, half, whole) = (self.b.constant(0), self.b.constant(0x4F00_0000), self.b.constant(0x4F80_0000));
         let float = self.b.float(Float::Max, float, zero);
-        let is_large = self.b.compare(predicate::GREATER_OR_EQUAL, float, half);
+        let is_large = self.b.compare(Compare::GE, float, half);
         let taken = self.b.and(is_large, half);
         let rest = self.b.float(Float::Sub, float, taken);
         let word = self.b.push(Node::IntOfFloat(rest));
         let sign = self.b.and_constant(is_large, 1 << 31);
         let word = self.b.xor(word, sign);
-        let is_beyond = self.b.compare(predicate::GREATER_OR_EQUAL, float, whole);
+        let is_beyond = self.b.compare(Compare::GE, float, whole);
         self.b.or(word, is_beyond)
     }
 

@@ -1,18 +1,16 @@
-//! Runs operations of a dataflow in gangs.
+//! Functions that run an operation of a dataflow in gangs.
 #![allow(clippy::unwrap_used)]
 
 use halfbyte_isa::halu::Word;
 use halfbyte_isa::halu::assemble;
 
 use super::lower::{Facts, Lower};
-use super::{Block, Cell, End, Function, ITEMS, Node, Target};
-use crate::clif::NativeBuilder;
+use super::{Binary, Block, End, Function, Input, Node, RowCheck, Target, Value};
 use crate::jit::{Cells, Dataflow, Front, Gang, Id, Kernel, Op, Shape, Unit, Words};
-use crate::x86::emit::{Code, emit};
 
-/// Returns the function that computes two words from the first cells and writes them to the last cells; `None` if an
-/// operation has no form in vectors.
-fn function<const N: usize>(
+/// Returns the function that computes two words of each item from `N` words. The words are in buffers of their own.
+/// Returns `None` if an operation has no form in vectors.
+pub(crate) fn function<const N: usize>(
     has_fp16: bool,
     compute: impl FnOnce(&mut Dataflow, [Id; N]) -> [Id; 2],
 ) -> Option<Function> {
@@ -30,7 +28,7 @@ fn function<const N: usize>(
     };
     let blocks = front.blocks();
     let mut cells = Cells::default();
-    let gang = Gang::new(&kernel, &blocks, &mut cells, true).unwrap();
+    let gang = Gang::new(&kernel, &blocks, &mut cells).unwrap();
     let mut dataflow = Dataflow::default();
     let operands = [(); N].map(|()| {
         let cell = cells.add(false);
@@ -60,49 +58,29 @@ fn function<const N: usize>(
     };
     let mut lower = Lower::new(&facts, &unit);
     lower.enter(0, &unit, None, Default::default());
-    let first = lower.function.cells;
-    for (number, id) in (first..).zip(results) {
-        let value = lower.value(id)?;
-        lower.b.push(Node::SetCell(Cell(number), value));
+    for operand in 0..N {
+        let row = row(&mut lower, operand);
+        let loaded = lower.b.push(Node::LoadRow(row, 0));
+        lower.b.let_cell(super::Cell(operand as u32), loaded);
+    }
+    let results: Vec<Value> = results.into_iter().map(|id| lower.value(id)).collect::<Option<_>>()?;
+    for (number, value) in (N..).zip(results) {
+        let row = row(&mut lower, number);
+        lower.b.push(Node::StoreRow(row, 0, value));
     }
     let mut function = lower.function;
-    function.cells += 2;
     function.blocks.push(Block { nodes: std::mem::take(&mut lower.b).nodes, end: End::Jump(Target::Done) });
     Some(function)
 }
 
-/// Runs an operation on cases of `N` words, a gang at a time. Returns its two results for each; `None` if it has no form
-/// in vectors.
-pub(crate) fn results<const N: usize>(
-    has_fp16: bool,
-    compute: impl FnOnce(&mut Dataflow, [Id; N]) -> [Id; 2],
-    cases: &[[u32; N]],
-) -> Option<Vec<[u32; 2]>> {
-    let function = function(has_fp16, compute)?;
-    let Code { bytes, table } = emit(&function).unwrap();
-    let mut builder = NativeBuilder::new().unwrap();
-    let id = builder.define_code(&bytes).unwrap();
-    let code = builder.finish().unwrap();
-    let address = code.address(id).unwrap();
-    // SAFETY: the code is that of a function of gangs.
-    let run = unsafe { std::mem::transmute::<*const u8, unsafe extern "sysv64" fn(*mut u32, usize) -> usize>(address) };
-    // The function has neither inputs nor rows, so that its table begins with the cells.
-    let mut memory = vec![0u32; table as usize / 4 + 8];
-    let start = memory.as_ptr().align_offset(32);
-    let items = ITEMS as usize;
-    let mut results = Vec::new();
-    for gang in cases.chunks(items) {
-        let cells = &mut memory[start..];
-        for (item, case) in gang.iter().enumerate() {
-            for (cell, &word) in case.iter().enumerate() {
-                cells[items * cell + item] = word;
-            }
-        }
-        // SAFETY: the table has the bytes that the code names.
-        let done = unsafe { run(cells.as_mut_ptr(), items) };
-        assert_eq!(done, items);
-        let first = items * (function.cells as usize - 2);
-        results.extend((0..gang.len()).map(|item| [cells[first + item], cells[first + items + item]]));
-    }
-    Some(results)
+/// Checks the row of the words in a buffer.
+fn row(lower: &mut Lower<'_>, number: usize) -> super::Row {
+    let first = lower.b.push(Node::First);
+    let steps = lower.b.steps(1);
+    let offset = lower.b.words(Binary::Add, first, steps);
+    let buffer = [lower.input(Input::Start(number)), lower.input(Input::Bytes(number))];
+    let check = RowCheck { buffer, scale: 4, signed: false, displacement: 0, stride: 4, bytes: 4, align: 4 };
+    let row = lower.row();
+    lower.b.push(Node::CheckRow { row, offset, base: None, check });
+    row
 }

@@ -1,26 +1,28 @@
-//! Gangs as a function of their own, which the emitter for x86-64 makes from vector IR.
+//! Functions of gangs, made from vector IR, and the calls of them.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{InstBuilder, StackSlotData, StackSlotKind, Value};
+use cranelift_module::FuncId;
 use halfbyte_isa::halu::domain::Domain;
 
 use crate::aot::item::Item;
-use crate::aot::known::Flow;
+use crate::aot::known::{Flow, param_of};
+use crate::aot::library::Library;
 use crate::aot::memory::here;
-use crate::aot::row::param_of;
 use crate::aot::runs::Ways;
 use crate::aot::scalar::Scalar;
 use crate::jit::{Access, Block, Cells, Gang, Unit};
 use crate::vir::{self, Facts, ITEMS, Input};
-use crate::x86::emit::{Code, emit};
 
 /// The most bytes of a table, which is on the stack.
 const MAX_TABLE: u32 = 1 << 16;
 
-/// Code of a function, and what its table holds.
+/// Function, and what its table holds.
 struct Version {
-    code: Code,
+    id: FuncId,
+    /// Bytes of the table.
+    table: u32,
     inputs: Vec<Input>,
 }
 
@@ -30,12 +32,13 @@ pub(in crate::aot) struct GangCode(Vec<Version>);
 
 /// Makes the functions of a kernel; `None` if it does something that vector IR has no form for.
 pub(in crate::aot) fn code(
+    library: &mut Library<'_>,
     (gang, cells, blocks): (&Gang, &Cells, &[Block]),
     flow: &Flow,
     (pointers, stored): (&[Option<u32>], &[bool]),
     budget: u64,
-    has_fp16: bool,
 ) -> Option<GangCode> {
+    let has_fp16 = library.features.fp16;
     let param =
         |block: usize, unit: &Unit, access: &Access| param_of(access, &unit.dataflow, flow.before(block)?, pointers);
     let mut facts = Facts {
@@ -57,8 +60,8 @@ pub(in crate::aot) fn code(
         functions.push(vir::function(&facts)?);
     }
     let version = |function: vir::Function| {
-        let code = emit(&function)?;
-        (code.table <= MAX_TABLE).then_some(Version { code, inputs: function.inputs })
+        let (id, table) = library.gang_function(&function)?;
+        (table <= MAX_TABLE).then_some(Version { id, table, inputs: function.inputs })
     };
     functions.into_iter().map(version).collect::<Option<Vec<Version>>>().map(GangCode)
 }
@@ -71,7 +74,7 @@ pub(in crate::aot) fn call<'b, 'f, 'm>(
 ) -> Scalar<'b, 'f, 'm> {
     /// Bytes of a vector, on which vectors are aligned. Stack slots are aligned on 16 bytes.
     const VECTOR: u32 = 32;
-    let bytes = versions.iter().map(|version| version.code.table).max().unwrap_or(0);
+    let bytes = versions.iter().map(|version| version.table).max().unwrap_or(0);
     let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, bytes + VECTOR, 4);
     let slot = item.s.b.create_sized_stack_slot(slot);
     let table = item.s.b.ins().stack_addr(I64, slot, 0);
@@ -103,10 +106,10 @@ pub(in crate::aot) fn call<'b, 'f, 'm>(
     item.s
 }
 
-/// Calls a function. Returns the number of items that are done; `None` if the module refuses it, which it says later.
+/// Calls a function. Returns the number of items that are done.
 fn call_version(
     item: &mut Item<'_, '_, '_, '_>,
-    Version { code, inputs }: &Version,
+    Version { id, inputs, .. }: &Version,
     args: [Value; 2],
 ) -> Option<Value> {
     let [table, _] = args;
@@ -122,8 +125,7 @@ fn call_version(
         let value = value.unwrap_or_else(|| item.s.word(0));
         item.s.b.ins().store(here(), value, table, 8 * number);
     }
-    let function = item.s.library.gang_function(&code.bytes)?;
-    let function = item.s.library.import(function, item.s.b.func);
+    let function = item.s.library.import(*id, item.s.b.func);
     let called = item.s.b.ins().call(function, &args);
     item.s.b.inst_results(called).first().copied()
 }

@@ -1,9 +1,8 @@
 //! Which buffers a gang stores to, and whether it may: it may be given up and done again as long as nothing that it loads is what it has
 //! stored, and its items may run side by side as long as none loads what another one stores.
 
-use crate::aot::known::Flow;
+use crate::aot::known::{Flow, param_of};
 use crate::aot::memory::BufferValues;
-use crate::aot::row::param_of;
 use crate::jit::{Access, Action, Block, BlockId, Gang, Location, Next, Shape, Target, Unit};
 
 /// An access of a block to a parameter's buffer.

@@ -1,4 +1,4 @@
-//! Elements of memory: four items' of each, as vectors of their words.
+//! Loads and stores of four items' elements, as vectors of words.
 
 use arrayvec::ArrayVec;
 use cranelift_codegen::ir::types::{I8X16, I32, I32X4, I64, I64X2};
@@ -8,35 +8,35 @@ use halfbyte_isa::halu::domain::Width;
 
 use super::cast;
 
-/// Memory that may start anywhere.
+/// Returns the flags of accesses without a known alignment.
 fn anywhere() -> MemFlagsData {
     let mut flags = MemFlagsData::new();
     flags.set_notrap();
     flags
 }
 
-/// An access whose elements are equally far apart.
+/// Strided access.
 #[derive(Clone, Copy)]
 pub(crate) struct Strided {
-    /// Its number in the block.
+    /// Number of the access in the block.
     pub number: u32,
     pub width: Width,
     pub signed: bool,
-    /// The element of the next item.
+    /// Address of the element of the next item.
     pub at: Value,
-    /// From an element to the next.
+    /// Distance of two elements.
     pub step: Value,
 }
 
-/// Bytes of two vectors, by their numbers.
-fn shuffle(b: &mut FunctionBuilder<'_>, [x, y]: [Value; 2], bytes: [u8; 16]) -> Value {
+/// Selects bytes of two vectors by their numbers.
+pub(crate) fn shuffle(b: &mut FunctionBuilder<'_>, [x, y]: [Value; 2], bytes: [u8; 16]) -> Value {
     let [x, y] = [x, y].map(|value| cast(b, I8X16, value));
     let mask = b.func.dfg.immediates.push(bytes.to_vec().into());
     let shuffled = b.ins().shuffle(x, y, mask);
     cast(b, I32X4, shuffled)
 }
 
-/// The words of both, the first half or the second, in turn.
+/// Interleaves the words of the low or the high halves of two vectors.
 fn interleave(b: &mut FunctionBuilder<'_>, words: [Value; 2], second: bool) -> Value {
     let bytes = match second {
         false => [0, 1, 2, 3, 16, 17, 18, 19, 4, 5, 6, 7, 20, 21, 22, 23],
@@ -45,7 +45,7 @@ fn interleave(b: &mut FunctionBuilder<'_>, words: [Value; 2], second: bool) -> V
     shuffle(b, words, bytes)
 }
 
-/// The first halves of both, or the second ones.
+/// Concatenates the low or the high halves of two vectors.
 fn halves(b: &mut FunctionBuilder<'_>, words: [Value; 2], second: bool) -> Value {
     let bytes = match second {
         false => [0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23],
@@ -54,7 +54,7 @@ fn halves(b: &mut FunctionBuilder<'_>, words: [Value; 2], second: bool) -> Value
     shuffle(b, words, bytes)
 }
 
-/// Rows become columns.
+/// Transposes a matrix of four rows.
 fn transpose(b: &mut FunctionBuilder<'_>, [w, x, y, z]: [Value; 4]) -> [Value; 4] {
     let (low, high) = ([w, x], [y, z]);
     let [a, c] = [low, high].map(|pair| interleave(b, pair, false));
@@ -63,7 +63,7 @@ fn transpose(b: &mut FunctionBuilder<'_>, [w, x, y, z]: [Value; 4]) -> [Value; 4
 }
 
 impl Strided {
-    /// The addresses of the four items' elements from one on.
+    /// Returns the addresses of the elements of four items from `first` on.
     fn places(&self, b: &mut FunctionBuilder<'_>, first: u32) -> [Value; 4] {
         let from = match first {
             0 => self.at,
@@ -81,7 +81,7 @@ impl Strided {
         })
     }
 
-    /// Four items' words, from an item of the iteration on.
+    /// Loads the words of four items. `first` is the number of the first item in the iteration.
     pub fn load(&self, b: &mut FunctionBuilder<'_>, first: u32) -> [Option<Value>; 4] {
         match self.width {
             Width::B8 => {
@@ -107,7 +107,7 @@ impl Strided {
         }
     }
 
-    /// Stores them.
+    /// Stores the words of four items. `first` is the number of the first item in the iteration.
     pub fn store(&self, b: &mut FunctionBuilder<'_>, words: &[Value], first: u32) {
         let words: ArrayVec<Value, 4> = words.iter().map(|&word| cast(b, I32X4, word)).collect();
         let Some(&word) = words.first() else { return };
@@ -131,7 +131,7 @@ impl Strided {
     }
 }
 
-/// The words of four elements, wherever they are.
+/// Gathers the words of four elements.
 pub(crate) fn gather(
     b: &mut FunctionBuilder<'_>,
     width: Width,
@@ -166,7 +166,7 @@ pub(crate) fn gather(
     }
 }
 
-/// Stores four elements, wherever they go.
+/// Scatters four elements.
 pub(crate) fn scatter(b: &mut FunctionBuilder<'_>, width: Width, words: &[Value], places: [Value; 4]) {
     let words: ArrayVec<Value, 4> = words.iter().take(4).map(|&word| cast(b, I32X4, word)).collect();
     let Some(&word) = words.first() else { return };
@@ -199,13 +199,4 @@ pub(crate) fn scatter(b: &mut FunctionBuilder<'_>, width: Width, words: &[Value]
             }
         }
     }
-}
-
-/// The words of 64 bits of four items, two each, from the low halves of all and the high ones.
-#[cfg(feature = "aot")]
-pub(crate) fn joined(b: &mut FunctionBuilder<'_>, words: [Value; 2]) -> [Value; 2] {
-    [false, true].map(|second| {
-        let pair = interleave(b, words, second);
-        cast(b, I64X2, pair)
-    })
 }

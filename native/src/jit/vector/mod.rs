@@ -1,4 +1,4 @@
-//! Operations on four work items at a time, as instructions on vectors.
+//! Operations on four work items at a time, as vector instructions.
 
 pub(crate) mod elements;
 pub(crate) mod video;
@@ -11,21 +11,22 @@ use halfbyte_isa::half::{Compare, NAN_F32};
 
 use super::dataflow::Op;
 
-/// Looks at the same bits as lanes of another width.
+/// Reinterprets a vector as lanes of another width.
 pub(crate) fn cast(b: &mut FunctionBuilder<'_>, ty: Type, x: Value) -> Value {
     let mut flags = MemFlagsData::new();
     flags.set_endianness(Endianness::Little);
     if b.func.dfg.value_type(x) == ty { x } else { b.ins().bitcast(ty, flags, x) }
 }
 
-/// A vector of the same word.
+/// Returns a vector that repeats a word.
 pub(crate) fn constant(b: &mut FunctionBuilder<'_>, ty: Type, word: u32) -> Value {
     let bytes: Vec<u8> = word.to_le_bytes().repeat(4);
     let constant = b.func.dfg.constants.insert(bytes.into());
     b.ins().vconst(ty, constant)
 }
 
-/// An operation that Cranelift has on integers of any kind, as it has on vectors of them.
+/// Emits an operation that Cranelift supports on integers and on vectors of integers. Returns `None` for other
+/// operations.
 pub(crate) fn integer(b: &mut FunctionBuilder<'_>, op: &Op, x: Value, y: Value) -> Option<Value> {
     Some(match op {
         Op::And | Op::Both => b.ins().band(x, y),
@@ -41,7 +42,7 @@ pub(crate) fn integer(b: &mut FunctionBuilder<'_>, op: &Op, x: Value, y: Value) 
     })
 }
 
-/// A compare of floats of any kind, as Cranelift has it on vectors of them; none of one that has no name.
+/// Emits a comparison of floats or of vectors of floats. Returns `None` for comparisons that have no name.
 pub(crate) fn compare(b: &mut FunctionBuilder<'_>, compare: Compare, x: Value, y: Value) -> Option<Value> {
     let simple = match compare {
         Compare::LT => FloatCC::LessThan,
@@ -69,7 +70,25 @@ pub(crate) fn compare(b: &mut FunctionBuilder<'_>, compare: Compare, x: Value, y
     Some(b.ins().fcmp(simple, x, y))
 }
 
-/// An operation on vectors; truth values are all ones or zero.
+/// Returns the comparison of floats in vectors: all ones or zero in each lane.
+pub(crate) fn compare_lanes(b: &mut FunctionBuilder<'_>, compare: Compare, [x, y]: [Value; 2]) -> Value {
+    // Cranelift lacks the vector comparisons on AArch64 that hold for NaN.
+    let opposite = match compare {
+        Compare::LTU => Some(Compare::GE),
+        Compare::LEU => Some(Compare::GT),
+        Compare::GTU => Some(Compare::LE),
+        Compare::GEU => Some(Compare::LT),
+        _ => None,
+    };
+    if let Some(holds) = opposite.and_then(|opposite| self::compare(b, opposite, x, y)) {
+        return b.ins().bnot(holds);
+    }
+    // The comparisons that never and that always hold have no name.
+    let other = if compare.code() == 0 { 0 } else { u32::MAX };
+    self::compare(b, compare, x, y).unwrap_or_else(|| constant(b, I32X4, other))
+}
+
+/// Emits an operation on vectors. Truth values are all ones or zero.
 pub(crate) fn compute(b: &mut FunctionBuilder<'_>, op: Op, [x, y, z]: [Value; 3]) -> Value {
     let float = |b: &mut FunctionBuilder<'_>, x: Value| cast(b, F32X4, x);
     if let Some(result) = integer(b, &op, x, y) {
@@ -85,20 +104,7 @@ pub(crate) fn compute(b: &mut FunctionBuilder<'_>, op: Op, [x, y, z]: [Value; 3]
         }
         Op::FCompare(compare) => {
             let (x, y) = (float(b, x), float(b, y));
-            // Cranelift has no vectors on aarch64 of those that hold for NaN, too.
-            let opposite = match compare {
-                Compare::LTU => Some(Compare::GE),
-                Compare::LEU => Some(Compare::GT),
-                Compare::GTU => Some(Compare::LE),
-                Compare::GEU => Some(Compare::LT),
-                _ => None,
-            };
-            if let Some(holds) = opposite.and_then(|opposite| self::compare(b, opposite, x, y)) {
-                return b.ins().bnot(holds);
-            }
-            // Never and always, which have no name.
-            let other = if compare.code() == 0 { 0 } else { u32::MAX };
-            self::compare(b, compare, x, y).unwrap_or_else(|| constant(b, I32X4, other))
+            compare_lanes(b, compare, [x, y])
         }
         Op::IntToFloat(signed) => {
             let result = if signed { b.ins().fcvt_from_sint(F32X4, x) } else { b.ins().fcvt_from_uint(F32X4, x) };
@@ -112,22 +118,22 @@ pub(crate) fn compute(b: &mut FunctionBuilder<'_>, op: Op, [x, y, z]: [Value; 3]
             let x = float(b, x);
             if signed { b.ins().fcvt_to_sint_sat(I32X4, x) } else { b.ins().fcvt_to_uint_sat(I32X4, x) }
         }
-        // What is a call, or a leaf.
+        // Other operations are calls or leaves.
         _ => cast(b, I32X4, x),
     }
 }
 
-/// Whether it is an operation on floats whose result, where it is NaN, is made the one NaN there is.
+/// Returns `true` if the operation is on floats and makes a NaN result canonical.
 pub(crate) fn has_any_nan(op: Op) -> bool {
     matches!(op, Op::FAdd | Op::FMul | Op::Fma | Op::FDiv | Op::FSqrt)
 }
 
-/// Whether an operation does the same for all NaNs, so that those it is given need not be made one.
+/// Returns `true` if an operation treats all NaNs alike, so that its operands need not be canonical.
 pub(crate) fn takes_any_nan(op: Op) -> bool {
     has_any_nan(op) || matches!(op, Op::FCompare(_) | Op::FloatToInt(_))
 }
 
-/// Such an operation; where the result is NaN, it may be any.
+/// Emits a float operation without making NaNs canonical.
 pub(crate) fn compute_float(b: &mut FunctionBuilder<'_>, op: Op, values: [Value; 3]) -> Value {
     let [x, y, z] = values.map(|value| cast(b, F32X4, value));
     match op {
@@ -139,7 +145,7 @@ pub(crate) fn compute_float(b: &mut FunctionBuilder<'_>, op: Op, values: [Value;
     }
 }
 
-/// What is NaN becomes the one there is.
+/// Makes NaNs canonical.
 pub(crate) fn one_nan(b: &mut FunctionBuilder<'_>, value: Value) -> Value {
     let value = cast(b, F32X4, value);
     let nan = b.ins().fcmp(FloatCC::Unordered, value, value);

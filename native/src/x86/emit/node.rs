@@ -1,5 +1,7 @@
 //! Instructions of each node.
 
+use halfbyte_isa::half::{Compare, Rounding};
+
 use super::registers::Registers;
 use super::{Emitter, ITEM};
 use crate::vir::{Binary, Float, Half, Node, Shift, Value, Width};
@@ -121,6 +123,24 @@ fn pack_row(signed: bool, width: Width) -> Option<&'static Row> {
         (false, Width::B32) => &VPACKUSDW,
         _ => return None,
     })
+}
+
+/// Returns the predicate of `vcmpps` for a comparison. All are quiet.
+fn predicate_of(compare: Compare) -> u8 {
+    /// By the code of a comparison, whose bits are less, equal, greater and unordered.
+    const ALL: [u8; 16] =
+        [0x0B, 0x11, 0x00, 0x12, 0x1E, 0x0C, 0x1D, 0x07, 0x03, 0x19, 0x08, 0x1A, 0x16, 0x04, 0x15, 0x0F];
+    ALL.get(usize::from(compare.code() & 15)).copied().unwrap_or(0)
+}
+
+/// Returns the rounding mode of `vcvtps2ph`.
+fn mode_of(rounding: Rounding) -> u8 {
+    match rounding {
+        Rounding::Nearest => 0,
+        Rounding::Down => 1,
+        Rounding::Up => 2,
+        Rounding::Zero => 3,
+    }
 }
 
 impl Emitter<'_> {
@@ -324,8 +344,12 @@ impl Emitter<'_> {
                 self.on_two(registers, value, row, args, None)?;
             }
             Node::Sqrt(a) => self.on_one(registers, value, &VSQRTPS, a)?,
-            Node::FloatCompare(predicate, args) => self.on_two(registers, value, &VCMPPS, args, Some(predicate))?,
-            Node::DoubleCompare(predicate, args) => self.on_two(registers, value, &VCMPPD, args, Some(predicate))?,
+            Node::FloatCompare(compare, args) => {
+                self.on_two(registers, value, &VCMPPS, args, Some(predicate_of(compare)))?;
+            }
+            Node::DoubleCompare(compare, args) => {
+                self.on_two(registers, value, &VCMPPD, args, Some(predicate_of(compare)))?;
+            }
             Node::FloatOfInt(a) => self.on_one(registers, value, &VCVTDQ2PS, a)?,
             Node::IntOfFloat(a) => self.on_one(registers, value, &VCVTTPS2DQ, a)?,
             Node::WidenHalves(half, a) => self.on_half(registers, value, &VCVTPH2PS, half, a)?,
@@ -335,7 +359,8 @@ impl Emitter<'_> {
                 let row = if signed { &VPMOVSXDQ } else { &VPMOVZXDQ };
                 self.on_half(registers, value, row, half, of)?;
             }
-            Node::NarrowHalves(mode, args) => {
+            Node::NarrowHalves(rounding, args) => {
+                let mode = mode_of(rounding);
                 let [low, high] = registers.fetch_all(self, args, at)?;
                 let result = registers.result(self, value, &args)?;
                 let upper = registers.take(self, at, &[args[0], args[1], value])?;
