@@ -8,6 +8,7 @@ mod assembler;
 #[cfg(feature = "aot")]
 pub mod emit;
 mod general;
+mod predicate;
 mod row;
 #[cfg(test)]
 mod tests;
@@ -15,6 +16,7 @@ pub mod vector;
 
 pub use assembler::{Assembler, Constant, Label};
 pub use general::{Alu, Condition, Size};
+pub use predicate::Predicate;
 pub use row::{Rounding, Row, VectorWidth};
 
 /// Numbers of the general registers.

@@ -1,6 +1,5 @@
 //! Machine code and register allocation of a loop.
 
-use halfbyte_isa::half::Compare;
 use smallvec::SmallVec;
 
 use super::{HELD_WORDS, Loop, MOST_ROWS, Place, Shift, Step, Vector, Width};
@@ -83,26 +82,6 @@ pub(in crate::jit) fn lane_row(op: LaneOp, width: Width) -> Option<&'static Row>
             return None;
         }
     })
-}
-
-/// Predicate of `vcmpps`. All predicates are quiet.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::jit) struct Predicate(u8);
-
-impl Predicate {
-    pub const NAN: Predicate = Predicate(3);
-
-    pub fn number(self) -> u8 {
-        self.0
-    }
-
-    /// Predicates by the code of a comparison, whose bits are less, equal, greater and unordered.
-    const ALL: [u8; 16] =
-        [0x0B, 0x11, 0x00, 0x12, 0x1E, 0x0C, 0x1D, 0x07, 0x03, 0x19, 0x08, 0x1A, 0x16, 0x04, 0x15, 0x0F];
-
-    pub fn of(compare: Compare) -> Predicate {
-        Predicate(Self::ALL[usize::from(compare.code() & 15)])
-    }
 }
 
 /// Location of a vector or a word in memory.
@@ -485,12 +464,12 @@ fn iteration(of: &Loop, code: &mut Code, registers: &mut Registers<'_>, after: u
             }
             Vector::Float(a) => unary(registers, code, &VCVTDQ2PS, a)?,
             Vector::Root(a) => unary(registers, code, &VSQRTPS, a)?,
-            Vector::Compare(Predicate(predicate), args) => {
+            Vector::Compare(predicate, args) => {
                 let [first, last] = registers.fetch_all(args, at, after, code)?;
                 registers.release(&args, at);
                 let result = registers.take(value, at, &[], code)?;
                 let compare = VectorInst::new(&VCMPPS, VectorWidth::B256, [result, first], Operand::Register(last));
-                code.assembler.vector(compare.with_immediate(predicate));
+                code.assembler.vector(compare.with_immediate(predicate.number()));
             }
             Vector::Shift(shift, a, count) => {
                 let [from] = registers.fetch_all([a], at, after, code)?;

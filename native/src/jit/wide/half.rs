@@ -4,7 +4,8 @@
 use halfbyte_isa::half::{Clamp, Format, HalfMode, Rounding};
 use halfbyte_isa::halu::domain::{HalfKind, HalfOp};
 
-use super::encode::{Code, Predicate};
+use super::Predicate;
+use super::encode::Code;
 use crate::x86::vector::*;
 use crate::x86::{self, Operand, VectorWidth};
 

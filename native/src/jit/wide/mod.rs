@@ -13,10 +13,11 @@ use arrayvec::ArrayVec;
 
 use super::vector::video::LaneOp;
 use crate::rows::Variant;
+pub(super) use crate::x86::Predicate;
 use crate::x86::Row;
 use crate::x86::vector::{VPCMPEQD, VPMAXUD, VPOR, VPXOR};
 use encode::encode;
-pub(super) use encode::{Predicate, Table, lane_row};
+pub(super) use encode::{Table, lane_row};
 pub(super) use half::HalfStep;
 
 /// Maximum numbers of rows and of uniform words of a loop.

@@ -1,12 +1,12 @@
 //! Instructions of each node.
 
-use halfbyte_isa::half::{Compare, Rounding};
+use halfbyte_isa::half::Rounding;
 
 use super::registers::Registers;
 use super::{Emitter, ITEM};
 use crate::vir::{Binary, Float, Half, Node, Shift, Value, Width};
 use crate::x86::vector::*;
-use crate::x86::{Operand, Row, VectorWidth};
+use crate::x86::{Operand, Predicate, Row, VectorWidth};
 
 use VectorWidth::{B128, B256};
 
@@ -123,14 +123,6 @@ fn pack_row(signed: bool, width: Width) -> Option<&'static Row> {
         (false, Width::B32) => &VPACKUSDW,
         _ => return None,
     })
-}
-
-/// Returns the predicate of `vcmpps` for a comparison. All are quiet.
-fn predicate_of(compare: Compare) -> u8 {
-    /// By the code of a comparison, whose bits are less, equal, greater and unordered.
-    const ALL: [u8; 16] =
-        [0x0B, 0x11, 0x00, 0x12, 0x1E, 0x0C, 0x1D, 0x07, 0x03, 0x19, 0x08, 0x1A, 0x16, 0x04, 0x15, 0x0F];
-    ALL.get(usize::from(compare.code() & 15)).copied().unwrap_or(0)
 }
 
 /// Returns the rounding mode of `vcvtps2ph`.
@@ -345,10 +337,10 @@ impl Emitter<'_> {
             }
             Node::Sqrt(a) => self.on_one(registers, value, &VSQRTPS, a)?,
             Node::FloatCompare(compare, args) => {
-                self.on_two(registers, value, &VCMPPS, args, Some(predicate_of(compare)))?;
+                self.on_two(registers, value, &VCMPPS, args, Some(Predicate::of(compare).number()))?;
             }
             Node::DoubleCompare(compare, args) => {
-                self.on_two(registers, value, &VCMPPD, args, Some(predicate_of(compare)))?;
+                self.on_two(registers, value, &VCMPPD, args, Some(Predicate::of(compare).number()))?;
             }
             Node::FloatOfInt(a) => self.on_one(registers, value, &VCVTDQ2PS, a)?,
             Node::IntOfFloat(a) => self.on_one(registers, value, &VCVTTPS2DQ, a)?,
