@@ -10,7 +10,7 @@ use super::alike::{Alike, Given, program};
 /// A kernel's name and text, its scalars, and the bytes per item in each of its buffers.
 type Case = (&'static str, &'static str, &'static [u32], &'static [usize]);
 
-const KERNELS: [Case; 24] = [
+const KERNELS: [Case; 28] = [
     (
         "counted",
         "n: in i32, x: in i32, y: inout i32) {\nlet i = item_id()\nif i <_u n[1] & 63 {\ny[i] = x[i] + 1\n}\n}",
@@ -123,6 +123,30 @@ const KERNELS: [Case; 24] = [
         "n: i32, x: in i32, y: inout i32) {\nlet i = item_id()\nlet at = i * 3 + n\nif x[i] >_s 0 {\ny[i] = x[i] - at\n} else if i <_u n {\ny[i] = at\n}\n}",
         &[61],
         &[4, 4],
+    ),
+    (
+        "channels",
+        "x: in i8, y: out i8) {\nlet i = item_id()\ny[4 * i] = x[4 * i + 2]\ny[4 * i + 1] = x[4 * i + 1] + 1\ny[4 * i + 2] = x[4 * i]\ny[4 * i + 3] = x[4 * i + 3]\n}",
+        &[],
+        &[4, 4],
+    ),
+    (
+        "stereo",
+        "x: in i16, y: out i16, z: out i32) {\nlet i = item_id()\nlet (l, r) = (sext.i32(x[2 * i]), sext.i32(x[2 * i + 1]))\nz[i] = l * r\ny[2 * i] = trunc(r)\ny[2 * i + 1] = trunc(l - r)\n}",
+        &[],
+        &[4, 4, 4],
+    ),
+    (
+        "chroma",
+        "x: in i8, y: inout i8) {\nlet i = item_id()\nlet (u, v) = (sext.i32(x[2 * i]), zext.i32(x[2 * i + 1]))\ny[2 * i + 1] = trunc(u + v)\ny[2 * i] = trunc(u * v)\n}",
+        &[],
+        &[2, 2],
+    ),
+    (
+        "mixed",
+        "x: in i16, y: out i16) {\nlet i = item_id()\ny[4 * i + 1] = x[4 * i + 3]\ny[4 * i + 3] = x[4 * i + 1]\n}",
+        &[],
+        &[8, 8],
     ),
     ("gathered", "x: in i32, y: out i32) {\nlet i = item_id()\ny[i] = x[x[i] & 15]\n}", &[], &[4, 4]),
 ];

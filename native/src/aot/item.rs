@@ -119,7 +119,7 @@ impl<'a, 'b, 'f, 'm> Item<'a, 'b, 'f, 'm> {
         let Some(label) = self.label(id) else { return };
         self.s.b.switch_to_block(label);
         self.enter(id, unit);
-        let wanted = wanted(unit);
+        let wanted = unit.wanted(|_| true);
         for (id, _) in (0..).map(Id).zip(&unit.dataflow.nodes).filter(|(id, _)| wanted.get(id.index()) == Some(&true)) {
             match unit.dataflow.op(id) {
                 Op::Access(number) => {
@@ -399,27 +399,4 @@ pub(super) fn scalar(s: &mut Scalar<'_, '_, '_>, op: Op, [x, y, z]: [Value; 3]) 
         Op::Const(_) | Op::Truth(_) | Op::Input(_) | Op::Mask | Op::Bank { .. } => x,
         Op::Double(..) | Op::Convert(..) | Op::Access(_) | Op::Loaded(..) => x,
     }
-}
-
-/// Returns the operations that have a use: accesses, operands of accesses, final values of cells, and the condition at
-/// the end.
-fn wanted(unit: &Unit) -> Vec<bool> {
-    let d = &unit.dataflow;
-    let mut wanted = vec![false; d.nodes.len()];
-    let want = |id: Id, wanted: &mut Vec<bool>| {
-        if let Some(place) = wanted.get_mut(id.index()) {
-            *place = true;
-        }
-    };
-    unit.finals.iter().map(|&(_, id)| id).chain(unit.condition).for_each(|id| want(id, &mut wanted));
-    for id in (0..d.nodes.len() as u32).rev().map(Id) {
-        if let Op::Access(number) = d.op(id) {
-            want(id, &mut wanted);
-            let Some(access) = d.accesses.get(number as usize) else { continue };
-            access.action.words().into_iter().chain(access.guard).for_each(|word| want(word, &mut wanted));
-        } else if wanted.get(id.index()) == Some(&true) {
-            d.args(id).into_iter().for_each(|arg| want(arg, &mut wanted));
-        }
-    }
-    wanted
 }

@@ -29,6 +29,9 @@ const MAX_PRIVATE: u32 = 1 << 16;
 /// Maximum number of bytes of a buffer. Kernels cannot address more.
 const MAX_BUFFER: u64 = 1 << 40;
 
+/// Maximum instructions of a block. A gang checks all accesses of a block before its stores.
+const MAX_BLOCK: u32 = 256;
+
 /// Offsets of the fields of a trap record.
 const TRAP_KIND: i32 = 0;
 const TRAP_ITEM: i32 = 4;
@@ -58,7 +61,7 @@ pub(super) fn add(
     source: &Source<'_>,
     options: &Options,
 ) -> Result<Function, Stop> {
-    let blocks = source.front.blocks();
+    let blocks = source.front.blocks(MAX_BLOCK);
     if blocks.iter().any(|block| matches!(block.next, Next::Meet { .. })) {
         let met = blocks.iter().find(|block| matches!(block.next, Next::Meet { .. }));
         return Err(Stop::Refused(met.map_or(0, |block| block.start), Refusal::Meets));

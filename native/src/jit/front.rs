@@ -15,8 +15,9 @@ pub(crate) trait Front: Sync {
     /// Returns the number of instructions.
     fn count(&self) -> usize;
 
-    /// Returns the blocks, in the order of their first instructions. Items begin at the first block.
-    fn blocks(&self) -> Vec<Block>;
+    /// Returns the blocks, by the number of their first instruction. The first one is where items begin. Blocks of more than
+    /// `most` instructions are split.
+    fn blocks(&self, most: u32) -> Vec<Block>;
 
     /// Returns the dataflow of a block for some items.
     fn unit(&self, block: &Block, cells: &mut Cells, items: Items<'_>) -> Unit;

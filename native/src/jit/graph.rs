@@ -95,9 +95,6 @@ impl Block {
     }
 }
 
-/// Maximum size of a block. Longer blocks are split, which limits the state that is kept for one block at a time.
-const MAX_WORDS: u32 = 64;
-
 /// Control transfer of an instruction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Leads {
@@ -116,8 +113,8 @@ pub(crate) enum Leads {
 }
 
 /// Returns the blocks of a kernel, by address. Each instruction is given by its control transfer, and by `true` if
-/// other items of the group run after it.
-pub(crate) fn blocks(all: &[(Leads, bool)]) -> Vec<Block> {
+/// other items of the group run after it. Blocks of more than `most` instructions are split.
+pub(crate) fn blocks(all: &[(Leads, bool)], most: u32) -> Vec<Block> {
     let count = all.len() as u32;
     let mut leader = vec![false; all.len() + 1];
     let mut mark = |address: i64| {
@@ -145,7 +142,7 @@ pub(crate) fn blocks(all: &[(Leads, bool)]) -> Vec<Block> {
     let mut starts = Vec::new();
     for (address, &leader) in (0..count).zip(&leader) {
         run += 1;
-        if leader || run > MAX_WORDS {
+        if leader || run > most {
             starts.push(address);
             run = 1;
         }

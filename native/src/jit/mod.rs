@@ -191,10 +191,13 @@ struct DivergentCode {
     translation: Translation,
 }
 
+/// Maximum instructions of a block, which limits the state that is kept for one block at a time.
+const MAX_BLOCK: u32 = 64;
+
 impl Compiled {
     fn new(kernel: &Kernel<'_>, layout: Layout, work: &mut Work<'_>) -> Result<Compiled, NativeError> {
         let begun = Instant::now();
-        let blocks = kernel.front.blocks();
+        let blocks = kernel.front.blocks(MAX_BLOCK);
         let mut cells = Cells::default();
         let place = |(id, block): (u32, &Block)| {
             let Next::Meet { .. } = block.next else { return None };

@@ -57,14 +57,45 @@ pub(crate) struct Unit {
     pub dead: bool,
 }
 
+#[cfg(feature = "aot")]
+impl Unit {
+    /// Returns, by operation, `true` if it has a use: accesses, operands of accesses, final values of live cells, and the
+    /// condition at the end.
+    pub fn wanted(&self, is_live: impl Fn(Cell) -> bool) -> Vec<bool> {
+        let d = &self.dataflow;
+        let mut wanted = vec![false; d.nodes.len()];
+        let want = |id: Id, wanted: &mut Vec<bool>| {
+            if let Some(place) = wanted.get_mut(id.index()) {
+                *place = true;
+            }
+        };
+        self.finals
+            .iter()
+            .filter(|(cell, _)| is_live(*cell))
+            .map(|&(_, id)| id)
+            .chain(self.condition)
+            .for_each(|id| want(id, &mut wanted));
+        for id in (0..d.nodes.len() as u32).rev().map(Id) {
+            if let Op::Access(number) = d.op(id) {
+                want(id, &mut wanted);
+                let Some(access) = d.accesses.get(number as usize) else { continue };
+                access.action.words().into_iter().chain(access.guard).for_each(|word| want(word, &mut wanted));
+            } else if wanted.get(id.index()) == Some(&true) {
+                d.args(id).into_iter().for_each(|arg| want(arg, &mut wanted));
+            }
+        }
+        wanted
+    }
+}
+
 impl Front for Words<'_> {
     fn count(&self) -> usize {
         self.words.len()
     }
 
-    fn blocks(&self) -> Vec<Block> {
+    fn blocks(&self, most: u32) -> Vec<Block> {
         let leads: Vec<_> = (0..).zip(self.words).map(|(address, word)| leads(address, word)).collect();
-        blocks(&leads)
+        blocks(&leads, most)
     }
 
     fn unit(&self, block: &Block, cells: &mut Cells, items: Items<'_>) -> Unit {

@@ -50,8 +50,8 @@ impl Front for Insts<'_> {
         self.entry.body.insts.len()
     }
 
-    fn blocks(&self) -> Vec<Block> {
-        blocks(&self.plan.leads)
+    fn blocks(&self, most: u32) -> Vec<Block> {
+        blocks(&self.plan.leads, most)
     }
 
     fn unit(&self, block: &Block, cells: &mut Cells, items: Items<'_>) -> Unit {

@@ -40,12 +40,14 @@ impl Lower<'_> {
         let dataflow = self.dataflow();
         let mut stores = Vec::new();
         self.groups = self.find_groups();
-        for id in (0..dataflow.nodes.len() as u32).map(Id) {
-            // Cells are read before the block writes them.
-            if let Op::Input(_) = dataflow.op(id) {
-                self.value(id)?;
-            }
-            let Op::Access(number) = dataflow.op(id) else { continue };
+        let block = self.facts.blocks.get(self.block)?;
+        let wanted = self.unit.wanted(|cell| self.facts.gang.is_live_after(block, cell));
+        for (id, _) in (0..).map(Id).zip(wanted).filter(|(_, is_wanted)| *is_wanted) {
+            // The order of the operations keeps the recursion shallow.
+            let Op::Access(number) = dataflow.op(id) else {
+                self.lower(id)?;
+                continue;
+            };
             let access = dataflow.accesses.get(number as usize)?;
             match &access.action {
                 Action::Load { .. } => self.load(number, access)?,
@@ -365,8 +367,8 @@ impl Lower<'_> {
             }
             let words = self.words_of_group(&group)?;
             let row = self.check_group(&group)?;
-            let places = Places::Row(row, 4 * group.words() as i32);
-            return Some(Some(Store { places, bytes: 4 * group.words(), words, active: None }));
+            let places = Places::Row(row, group.bytes().into());
+            return Some(Some(Store { places, bytes: group.bytes(), words, active: None }));
         }
         let words = data.iter().map(|&word| self.value(word)).collect::<Option<Vec<Value>>>()?;
         let (places, active) = self.places(access)?;

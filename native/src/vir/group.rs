@@ -4,18 +4,32 @@
 use halfbyte_isa::halu::domain;
 
 use super::lower::Lower;
-use super::{Builder, Half, Node, Row, Value, Width};
+use super::{Builder, Half, Node, Row, Shift, Value, Width};
 use crate::jit::{Access, Action, Location, Shape};
 
-/// Part of a group: an access, and the word of the structure at which it begins.
+/// Part of a group: an access, with its bytes and the byte of the structure at which it begins.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part {
     pub number: u32,
     at: u8,
-    words: u8,
+    bytes: u8,
+    /// `true` if a byte or 16-bit element is sign-extended.
+    signed: bool,
 }
 
-/// Accesses that together cover structures of one, two or four words, which lie side by side.
+impl Part {
+    /// Returns the word of the structure in which the part begins.
+    fn word(&self) -> usize {
+        usize::from(self.at / 4)
+    }
+
+    /// Returns the bits of the word before the part.
+    fn shift(&self) -> u8 {
+        8 * (self.at % 4)
+    }
+}
+
+/// Accesses that together cover structures of 2, 4, 8 or 16 bytes, which lie side by side.
 #[derive(Clone, Debug)]
 pub(super) struct Group {
     /// In the order of the accesses.
@@ -23,33 +37,29 @@ pub(super) struct Group {
     /// Displacement of the structure.
     displacement: i32,
     is_store: bool,
-    /// What is loaded, once it is.
+    /// Words that are loaded, once they are.
     loaded: Option<[Option<Value>; 4]>,
 }
 
 impl Group {
-    /// Returns the words of a structure.
-    pub fn words(&self) -> u8 {
-        self.parts.iter().map(|part| part.words).sum()
+    /// Returns the bytes of a structure.
+    pub fn bytes(&self) -> u8 {
+        self.parts.iter().map(|part| part.bytes).sum()
     }
 }
 
-/// Returns the place of an access to words that has the same base for all items, with its words and its stride.
-fn place_of(lower: &Lower<'_>, access: &Access) -> Option<(Location, u8, i32, bool)> {
+/// Returns the place of an access that has the same base for all items, with its width, its stride, and `true` for a store.
+fn place_of(lower: &Lower<'_>, access: &Access) -> Option<(Location, domain::Width, i32, bool)> {
     let (place, width, is_store) = match access.action {
         Action::Load { place, width, .. } => (place, width, false),
         Action::Store { place, width, .. } => (place, width, true),
         _ => return None,
     };
     let Location::Global { base, .. } = place else { return None };
-    let words = match width {
-        domain::Width::B8 | domain::Width::B16 => return None,
-        domain::Width::B32 | domain::Width::B64 | domain::Width::B128 => width.registers(),
-    };
     let dataflow = lower.dataflow();
     let is_even = base.iter().all(|&word| dataflow.shape(word) == Shape::Uniform) && lower.is_of_all(access);
     let Some(Shape::Affine(stride)) = place.stride_shape(dataflow) else { return None };
-    (is_even && lower.param_of(access).is_some()).then_some((place, words, stride.cast_signed(), is_store))
+    (is_even && lower.param_of(access).is_some()).then_some((place, width, stride.cast_signed(), is_store))
 }
 
 impl Lower<'_> {
@@ -57,20 +67,22 @@ impl Lower<'_> {
     pub(super) fn find_groups(&self) -> Vec<Group> {
         let mut groups: Vec<(Group, Location, i32)> = Vec::new();
         for (number, access) in (0..).zip(&self.dataflow().accesses) {
-            let Some((place, words, stride, is_store)) = place_of(self, access) else { continue };
+            let Some((place, width, stride, is_store)) = place_of(self, access) else { continue };
             let Location::Global { imm, .. } = place else { continue };
-            if !matches!(stride, 4 | 8 | 16) {
+            if !matches!(stride, 2 | 4 | 8 | 16) {
                 continue;
             }
+            let bytes = width.bytes() as u8;
             let into = imm.rem_euclid(stride);
-            let (at, displacement) = ((into / 4) as u8, imm - into);
+            let (at, displacement) = (into as u8, imm - into);
             // An access that is not aligned in its structure traps.
-            if into % 4 != 0 || at % words != 0 || 4 * i32::from(at + words) > stride {
+            if at % bytes != 0 || i32::from(at + bytes) > stride {
                 continue;
             }
-            let part = Part { number, at, words };
+            let signed = matches!(access.action, Action::Load { signed: true, .. });
+            let part = Part { number, at, bytes, signed };
             let is_like = |(group, other, of): &&mut (Group, Location, i32)| {
-                let overlaps = group.parts.iter().any(|part| part.at < at + words && at < part.at + part.words);
+                let overlaps = group.parts.iter().any(|part| part.at < at + bytes && at < part.at + part.bytes);
                 (group.is_store, group.displacement, *of) == (is_store, displacement, stride)
                     && !overlaps
                     && has_same_row(other, &place)
@@ -80,7 +92,10 @@ impl Lower<'_> {
                 None => groups.push((Group { parts: vec![part], displacement, is_store, loaded: None }, place, stride)),
             }
         }
-        let is_whole = |(group, _, stride): &(Group, Location, i32)| 4 * i32::from(group.words()) == *stride;
+        // A single byte or 16-bit element is no structure.
+        let is_whole = |(group, _, stride): &(Group, Location, i32)| {
+            i32::from(group.bytes()) == *stride && (*stride >= 4 || group.parts.len() > 1)
+        };
         groups.into_iter().filter(is_whole).map(|(group, ..)| group).filter(|group| self.may_join(group)).collect()
     }
 
@@ -113,8 +128,8 @@ impl Lower<'_> {
         if let Location::Global { imm, .. } = &mut place {
             *imm = group.displacement;
         }
-        let align = 4 * group.parts.iter().map(|part| part.words).max()?;
-        self.check_bytes(access, place, (4 * group.words(), align), stride)
+        let align = group.parts.iter().map(|part| part.bytes).max()?;
+        self.check_bytes(access, place, (group.bytes(), align), stride)
     }
 
     /// Returns the words of a load that belongs to a group.
@@ -125,28 +140,44 @@ impl Lower<'_> {
             Some(words) => words,
             None => {
                 let row = self.check_group(&group)?;
-                let words = self.b.load_structures(row, group.words())?;
+                let words = match group.bytes() {
+                    2 => {
+                        let halves = self.b.push(Node::LoadNarrow { row, width: Width::B16, signed: false });
+                        [Some(halves), None, None, None]
+                    }
+                    bytes => self.b.load_structures(row, bytes / 4)?,
+                };
                 let is_it = |other: &&mut Group| other.parts.iter().any(|part| part.number == number);
                 self.groups.iter_mut().find(is_it)?.loaded = Some(words);
                 words
             }
         };
         let part = group.parts.iter().find(|part| part.number == number)?;
+        let words = words.get(part.word()..)?;
         let mut loaded = [None; 4];
-        for (to, from) in loaded.iter_mut().zip(words.get(usize::from(part.at)..)?).take(part.words.into()) {
-            *to = *from;
+        if part.bytes < 4 {
+            loaded[0] = Some(self.b.extract((*words.first()?)?, part));
+        } else {
+            for (to, from) in loaded.iter_mut().zip(words).take((part.bytes / 4).into()) {
+                *to = *from;
+            }
         }
         Some(Some(loaded))
     }
 
     /// Returns the words that the stores of a group write.
     pub(super) fn words_of_group(&mut self, group: &Group) -> Option<Vec<Value>> {
-        let mut words = vec![None; group.words().into()];
+        let mut words = vec![None; usize::from(group.bytes()).div_ceil(4)];
         for part in &group.parts {
             let access = self.dataflow().accesses.get(part.number as usize)?;
             let Action::Store { data, .. } = &access.action else { return None };
-            for (to, &id) in words.iter_mut().skip(part.at.into()).zip(data) {
-                *to = Some(self.value(id)?);
+            for (to, &id) in words.iter_mut().skip(part.word()).zip(data) {
+                let word = self.value(id)?;
+                let word = if part.bytes < 4 { self.b.place(word, part) } else { word };
+                *to = Some(match *to {
+                    Some(others) => self.b.or(others, word),
+                    None => word,
+                });
             }
         }
         words.into_iter().collect()
@@ -165,6 +196,19 @@ fn has_same_row(a: &Location, b: &Location) -> bool {
 }
 
 impl Builder {
+    /// Returns a byte or 16-bit element of words, extended.
+    fn extract(&mut self, words: Value, part: &Part) -> Value {
+        let bits = 32 - 8 * part.bytes;
+        let left = self.shift_words(Shift::Left, words, bits - part.shift());
+        self.shift_words(if part.signed { Shift::Arithmetic } else { Shift::Right }, left, bits)
+    }
+
+    /// Returns words with the low byte or 16 bits of other words in the place of a part, and zeros elsewhere.
+    fn place(&mut self, words: Value, part: &Part) -> Value {
+        let high = self.shift_words(Shift::Left, words, 32 - 8 * part.bytes);
+        self.shift_words(Shift::Right, high, 32 - 8 * part.bytes - part.shift())
+    }
+
     /// Loads structures of one, two or four words that lie side by side. Returns their words.
     pub(super) fn load_structures(&mut self, row: Row, words: u8) -> Option<[Option<Value>; 4]> {
         let mut load = |number: i32| self.push(Node::LoadRow(row, 32 * number));

@@ -163,6 +163,15 @@ impl<'a> Lower<'a> {
         Some(value)
     }
 
+    /// Lowers a value with NaNs of any payload. Canonical NaNs follow where they are read.
+    pub fn lower(&mut self, id: Id) -> Option<()> {
+        match self.dataflow().op(id) {
+            Op::Half(_) => self.any_half(id),
+            _ => self.float(id),
+        }?;
+        Some(())
+    }
+
     /// Returns the words of all items, of which NaNs have any payload.
     pub fn float(&mut self, id: Id) -> Option<Value> {
         let known = |values: &[Option<Value>]| values.get(id.index()).copied().flatten();

@@ -26,7 +26,7 @@ pub(crate) fn function<const N: usize>(
         scratch_bytes: 0,
         scratch_start: 0,
     };
-    let blocks = front.blocks();
+    let blocks = front.blocks(1);
     let mut cells = Cells::default();
     let gang = Gang::new(&kernel, &blocks, &mut cells).unwrap();
     let mut dataflow = Dataflow::default();
