@@ -9,12 +9,12 @@ use halfbyte_isa::half::{Compare, NAN_F32};
 #[derive(Default)]
 pub struct Builder {
     pub nodes: Vec<Node>,
-    /// Values of nodes that depend on their operands only.
+    /// Values of pure nodes.
     values: FxHashMap<Node, Value>,
 }
 
 impl Builder {
-    /// Appends a node. Returns the value of an equal one if there is one that depends on its operands only.
+    /// Appends a node. If the node is pure and an equal node exists, returns the value of that node instead.
     pub fn push(&mut self, node: Node) -> Value {
         if node.is_pure() {
             return self.once(node);
@@ -23,7 +23,7 @@ impl Builder {
         Value(self.nodes.len() as u32 - 1)
     }
 
-    /// Appends a node unless there is an equal one.
+    /// Appends a node unless an equal node exists. Returns the value of the node.
     pub fn once(&mut self, node: Node) -> Value {
         if let Some(&value) = self.values.get(&node) {
             return value;

@@ -1,7 +1,7 @@
 //! Division of words.
 //!
-//! The quotient of two words in `f64` is so near the exact one that both have the same integer part:
-//! an exact quotient below an integer is less by at least `1 / b`, more than a unit in the last place.
+//! The `f64` quotient of two words has the integer part of the exact quotient. An exact quotient `a / b`
+//! below an integer differs from the integer by at least `1 / b`, which exceeds a unit in the last place.
 
 use halfbyte_isa::half::Compare;
 use halfbyte_isa::halu::domain::Divide;
@@ -9,7 +9,7 @@ use halfbyte_isa::halu::domain::Divide;
 use super::lower::Lower;
 use super::{Binary, Float, Half, Node, Shift, Value, Width};
 
-/// Bits of 2^52, to which a word is added as the low bits of the significand.
+/// Bits of 2^52. A word in the low bits of the significand adds its value to 2^52.
 const OFFSET: u64 = 0x4330_0000_0000_0000;
 
 impl Lower<'_> {
@@ -40,13 +40,13 @@ impl Lower<'_> {
         (self.with_signs(word, signs), signs)
     }
 
-    /// Returns the words, negated where the sign is all ones.
+    /// Returns the words, negated in lanes whose sign is all ones.
     fn with_signs(&mut self, word: Value, signs: Value) -> Value {
         let flipped = self.b.xor(word, signs);
         self.b.words(Binary::Sub, flipped, signs)
     }
 
-    /// Returns the quotients of unsigned words. Those of a division by 0 are arbitrary.
+    /// Returns the quotients of unsigned words. A quotient by 0 is arbitrary.
     fn quotient(&mut self, args: [Value; 2]) -> Value {
         let offset = self.b.constant_number(OFFSET);
         let of = Half::BOTH.map(|half| {

@@ -1,7 +1,7 @@
-//! Values that all items of a function share. They are computed once, before the first gang.
+//! Invariant values, which the setup of a function computes once for all items.
 //!
-//! A comparison of the item's place with a bound, `i < n`, is such a value, too: the function is
-//! limited to the items for which it has the same result as for the first one.
+//! A comparison of the item's place with a bound, such as `i < n`, is invariant, too: the setup limits
+//! the function to the items for which the comparison has the same result as for the first item.
 
 use std::collections::BTreeMap;
 
@@ -9,39 +9,39 @@ use super::lower::Lower;
 use super::{Input, Limit, Node, Value, Word};
 use crate::jit::{Block, CellNumber, Id, Op, Shape};
 
-/// What a value depends on.
+/// Inputs of a value.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
 pub(super) enum Basis {
-    /// Memory, or the items before it in a loop.
+    /// Any inputs, such as memory or cells that a loop changes.
     #[default]
     Any,
-    /// The item's place and the arguments.
+    /// Only the item's place and the arguments.
     Place,
-    /// The same, and all items have the same value.
+    /// Only the item's place and the arguments. All items have the same value.
     Fixed,
 }
 
-/// What a cell holds at a block for all items that come there together, if it depends on their places and the arguments.
+/// Contents of a cell at a block that all items reach together. The contents depend on the places and the arguments only.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Contents {
-    /// Value in the setup.
+    /// Value of the first gang, in the setup.
     pub value: Value,
     pub is_fixed: bool,
 }
 
-/// Comparison of a number that grows from item to item with one that all items share.
+/// Comparison of an affine number with a uniform bound.
 struct Comparison {
     place: Id,
     step: u32,
     bound: Id,
     signed: bool,
-    /// The limits between items with different results: `true` for one after the items with the bound, `false` for one
-    /// before them.
+    /// Limits between items with different results. `true` is the limit after the items that equal the bound, `false` is
+    /// the limit before them.
     limits: &'static [bool],
 }
 
 impl Lower<'_> {
-    /// Returns what each value of a block depends on.
+    /// Returns the basis of each value of the block.
     pub(super) fn bases(&self) -> Vec<Basis> {
         let dataflow = self.dataflow();
         let mut bases = Vec::with_capacity(dataflow.nodes.len());
@@ -99,7 +99,7 @@ impl Lower<'_> {
             _ => return None,
         };
         let (signed, limits): (_, &[bool]) = match dataflow.op(id) {
-            // From the bound on, the place is not less. After it, the bound is less.
+            // `place < bound` ends at the bound. `bound < place` begins after the bound.
             Op::Less(signed) => (signed, if place == a { &[false] } else { &[true] }),
             Op::Equal => (false, &[false, true]),
             _ => return None,
@@ -107,7 +107,8 @@ impl Lower<'_> {
         Some(Comparison { place, step, bound, signed, limits })
     }
 
-    /// Limits the items to those for which a comparison has the same result. The comparison is lowered in the setup.
+    /// Limits the items to those for which a comparison has the result of the first item. The builder is that of the
+    /// setup.
     pub(super) fn limit(&mut self, id: Id) -> Option<()> {
         if let Some(Comparison { place, step, bound, signed, limits }) = self.comparison(id) {
             let (from, bound) = (self.value(place)?, self.value(bound)?);
@@ -118,7 +119,7 @@ impl Lower<'_> {
         Some(())
     }
 
-    /// Returns a word of the table that is a value's word for the first item.
+    /// Returns the word of the table with the value of the first item.
     pub(super) fn of_first(&mut self, id: Id) -> Option<Word> {
         let value = self.in_setup(id)?;
         if let Some(&word) = self.firsts.get(&value) {
@@ -131,8 +132,8 @@ impl Lower<'_> {
         Some(word)
     }
 
-    /// Ends the function before the first gang unless a guard holds. Then items are done if no access of the kernel is
-    /// without the guard.
+    /// Ends the function before the first gang unless a guard holds. If all accesses of the kernel have this guard, the
+    /// items count as done.
     pub(super) fn require(&mut self, guard: Id) -> Option<()> {
         let accesses = &self.dataflow().accesses;
         let is_once = self.facts.blocks.len() == 1 && !self.facts.gang.has_loop;
@@ -147,7 +148,7 @@ impl Lower<'_> {
         Some(())
     }
 
-    /// Returns what cells hold after the block.
+    /// Returns the contents of cells after the block.
     pub(super) fn exit(&mut self, block: &Block) -> Option<BTreeMap<CellNumber, Contents>> {
         let mut cells = self.entry.clone();
         for &(cell, id) in &self.unit.finals {
@@ -161,7 +162,7 @@ impl Lower<'_> {
         Some(cells)
     }
 
-    /// Makes a truth value one that holds, and those that follow from it.
+    /// Sets a truth value to a constant, and the truth values that follow from the constant.
     pub(super) fn learn(&mut self, id: Id, holds: bool) {
         let truth = self.b.constant(u32::from(holds).wrapping_neg());
         match self.lowered.words.get_mut(id.index()) {
@@ -177,7 +178,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Lowers a value to nodes that run once. Their first item is the first of all.
+    /// Lowers a value in the setup, for the first gang.
     fn in_setup(&mut self, id: Id) -> Option<Value> {
         self.swap_setup();
         let value = self.value(id);
@@ -191,7 +192,7 @@ impl Lower<'_> {
         std::mem::swap(&mut self.lowered, &mut self.lowered_in_setup);
     }
 
-    /// Returns the words of a value that is computed before the first gang, unless it is a leaf.
+    /// Returns the words of an invariant value. Returns `Some(None)` for a leaf and for a value that varies.
     #[expect(clippy::option_option, reason = "no form in vectors, or not such a value")]
     pub(super) fn fixed(&mut self, id: Id) -> Option<Option<Value>> {
         let is_leaf = match self.dataflow().op(id) {

@@ -36,7 +36,7 @@ pub fn function(facts: &Facts<'_>) -> Option<Function> {
     Some(function)
 }
 
-/// Returns, by block, `true` if control reaches it from a block without passing another one.
+/// Returns, by block, `true` if a path leads to the block from `from` that avoids `without`.
 fn reached(facts: &Facts<'_>, from: BlockId, without: Option<BlockId>) -> Vec<bool> {
     let mut is_reached = vec![false; facts.blocks.len()];
     let mut open = vec![from];
@@ -58,7 +58,7 @@ struct Emitter<'a> {
     apart: Vec<u32>,
     /// The block whose nodes are those before the first block of the kernel, and the contents of cells.
     before: Option<(u32, Vec<(Cell, Value)>)>,
-    /// By block of the kernel, what cells hold after it, once all items have run it.
+    /// By block of the kernel, the contents of cells after all items have run the block together.
     exits: Vec<Option<BTreeMap<CellNumber, Contents>>>,
 }
 
@@ -166,7 +166,8 @@ impl<'a> Emitter<'a> {
         Some(())
     }
 
-    /// Returns what cells hold before a block. Blocks before it are lowered, but those of a loop that it begins.
+    /// Returns the contents of cells before a block. Except for the body of a loop that begins here, the predecessors are
+    /// already lowered.
     fn before_block(&self, id: BlockId) -> BTreeMap<CellNumber, Contents> {
         let facts = self.lower.facts;
         let is_run = |from: &usize| matches!(facts.gang.together.get(*from), Some(Some(_)));
@@ -184,7 +185,7 @@ impl<'a> Emitter<'a> {
         }
         let mut cells = cells.unwrap_or_default();
         if begins_loop {
-            // A block behind it that is reached without it may leave anything in cells.
+            // A later predecessor that the block does not dominate may leave any contents.
             let is_reached = reached(facts, BlockId(0), Some(id));
             if (id.index()..facts.blocks.len()).filter(leads_here).any(|from| is_reached.get(from) == Some(&true)) {
                 return BTreeMap::new();

@@ -7,7 +7,7 @@ use super::lower::Lower;
 use super::{Builder, Half, Node, Row, Shift, Value, Width};
 use crate::jit::{Access, Action, Location, Shape};
 
-/// Part of a group: an access, with its bytes and the byte of the structure at which it begins.
+/// Access of a group: a part of a structure that begins at byte `at`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part {
     pub number: u32,
@@ -23,7 +23,7 @@ impl Part {
         usize::from(self.at / 4)
     }
 
-    /// Returns the bits of the word before the part.
+    /// Returns the number of bits before the part in its word.
     fn shift(&self) -> u8 {
         8 * (self.at % 4)
     }
@@ -37,7 +37,7 @@ pub(super) struct Group {
     /// Displacement of the structure.
     displacement: i32,
     is_store: bool,
-    /// Words that are loaded, once they are.
+    /// Loaded words, after the first part has been lowered.
     loaded: Option<[Option<Value>; 4]>,
 }
 
@@ -203,7 +203,7 @@ impl Builder {
         self.shift_words(if part.signed { Shift::Arithmetic } else { Shift::Right }, left, bits)
     }
 
-    /// Returns words with the low byte or 16 bits of other words in the place of a part, and zeros elsewhere.
+    /// Returns words whose part is the low byte or 16 bits of `words`. The other bits are zero.
     fn place(&mut self, words: Value, part: &Part) -> Value {
         let high = self.shift_words(Shift::Left, words, 32 - 8 * part.bytes);
         self.shift_words(Shift::Right, high, 32 - 8 * part.bytes - part.shift())
@@ -240,7 +240,7 @@ impl Builder {
         self.of_quads(quads)
     }
 
-    /// Returns the words of structures, of which each vector has those of items `k` and `k + 4`.
+    /// Returns the words of structures. Vector `k` has the structures of items `k` and `k + 4`.
     fn of_quads(&mut self, [p0, p1, p2, p3]: [Value; 4]) -> [Option<Value>; 4] {
         let mut unpack = |half, width, a, b| self.push(Node::Unpack(half, width, [a, b]));
         let (low0, low1) = (unpack(Half::Low, Width::B32, p0, p1), unpack(Half::Low, Width::B32, p2, p3));

@@ -27,8 +27,7 @@ pub struct Facts<'a> {
     pub budget: u64,
     /// `true` if the machine has AVX512-FP16.
     pub has_fp16: bool,
-    /// `true` if what depends on the place of an item only is computed and checked once for all items, before the first
-    /// gang.
+    /// `true` if the setup computes invariant values and checks rows for all items.
     pub hoists: bool,
 }
 
@@ -43,21 +42,21 @@ pub(super) struct Lower<'a> {
     pub mask: Option<Cell>,
     pub b: Builder,
     pub lowered: Lowered,
-    /// Nodes that run once, before the first gang, and what they compute of the block.
+    /// Nodes of the setup, and the values of the block that the setup computes.
     pub setup: Builder,
     pub lowered_in_setup: Lowered,
-    /// Words of the table that the setup sets, by their values.
+    /// Words of the table that the setup sets, by value.
     pub firsts: FxHashMap<Value, Word>,
-    /// What cells hold before the block.
+    /// Contents of cells before the block.
     pub entry: BTreeMap<CellNumber, Contents>,
-    /// By value of the block, what it depends on.
+    /// By value of the block, its basis.
     pub bases: Vec<Basis>,
     pub loaded: Vec<[Option<Value>; 4]>,
     /// Guards that hold for all items of the gang.
     pub assumed: Vec<Id>,
     /// Groups of accesses of the block.
     pub groups: Vec<Group>,
-    /// `true` while `b` is the setup.
+    /// `true` while `b` is the builder of the setup.
     pub is_setup: bool,
 }
 
@@ -112,7 +111,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Begins a block of the kernel, with what cells hold before it.
+    /// Begins a block of the kernel. `entry` has the contents of cells before the block.
     pub fn enter(&mut self, block: usize, unit: &'a Unit, mask: Option<Cell>, entry: BTreeMap<CellNumber, Contents>) {
         self.entry = entry;
         self.block = block;
@@ -163,7 +162,7 @@ impl<'a> Lower<'a> {
         Some(value)
     }
 
-    /// Lowers a value with NaNs of any payload. Canonical NaNs follow where they are read.
+    /// Lowers a value without making NaNs canonical. A read of the bits adds the canonical form.
     pub fn lower(&mut self, id: Id) -> Option<()> {
         match self.dataflow().op(id) {
             Op::Half(_) => self.any_half(id),

@@ -131,7 +131,7 @@ pub struct Word(pub u32);
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Row(pub u32);
 
-/// How a row follows from the offsets of the items, and what is checked of it.
+/// Conditions of a row, and the computation of its address from the offsets of the items.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct RowCheck {
     /// Start of the buffer, and its bytes.
@@ -162,15 +162,15 @@ pub struct HoistedRow {
     pub check: RowCheck,
 }
 
-/// Number that grows from item to item, and a bound. A comparison of both has one result for the items that are left.
+/// Limit on the items by an affine number and a bound. Before the limit, a comparison of both has one result.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Limit {
-    /// Number of the first item, which each item has in its word.
+    /// Affine number. The first lane counts.
     pub from: Value,
-    /// How much the number grows from item to item, a power of two.
+    /// Difference between the numbers of consecutive items, a power of two.
     pub step: u32,
     pub bound: Value,
-    /// `true` if the items with the bound are left, too.
+    /// `true` if items whose number equals the bound are before the limit.
     pub is_inclusive: bool,
     pub signed: bool,
 }
@@ -301,12 +301,11 @@ pub enum Node {
         base: Option<[Value; 2]>,
         check: RowCheck,
     },
-    /// Sets a word of the table to that of the first item. It is in [`Function::setup`] only.
+    /// Sets a word of the table to the first lane. Only [`Function::setup`] has this node.
     SetWord(Word, Value),
-    /// Limits the items to those before one that reaches a bound, and before one whose number wraps. It is in
-    /// [`Function::setup`] only.
+    /// Limits the items of the function, also to those whose number does not wrap. Only [`Function::setup`] has this node.
     Limit(Limit),
-    /// Counts all items as done if the word of the first one is 0. It is in [`Function::setup`] only.
+    /// Returns from the function with all items done if the first lane is 0. Only [`Function::setup`] has this node.
     SkipUnless(Value),
     /// Gives the gang up if the sign bit of a 64-bit element is set.
     UnlessSigns(Value),
@@ -383,7 +382,7 @@ pub enum Input {
     Bytes(usize),
     /// A cell of the kernel, as the first item has it.
     Cell(crate::jit::CellNumber),
-    /// None: the function sets the word before its first gang.
+    /// No input: the setup of the function sets the word.
     Own,
 }
 
@@ -399,7 +398,7 @@ pub struct Function {
     pub cells: u32,
     /// Number of rows.
     pub rows: u32,
-    /// Rows that are checked after the setup. The function is not begun if an access would fail.
+    /// Rows that are checked after the setup. If an access would fail, no gang begins.
     pub hoisted: Vec<HoistedRow>,
     /// Backward branches that an item may take; `None` if there are none.
     pub budget: Option<u64>,
@@ -492,7 +491,7 @@ impl Node {
         }
     }
 
-    /// Returns `true` if the node depends on its operands only, and has no effect.
+    /// Returns `true` if the value depends on the operands only.
     pub fn is_pure(&self) -> bool {
         self.has_value()
             && !matches!(

@@ -1,4 +1,4 @@
-//! Removal of what no code reads.
+//! Dead code: nodes without a use, and cells that no code reads.
 
 use super::{Block, End, Function, ITEMS, Node};
 

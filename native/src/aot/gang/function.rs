@@ -26,8 +26,8 @@ struct Version {
     inputs: Vec<Input>,
 }
 
-/// Functions of a kernel. The first may check accesses and decide branches once for all items. If a check fails, the second
-/// runs, which checks and decides in each gang. It runs one gang that the first has stopped before.
+/// Functions of a kernel. The first function may check accesses and decide branches once for all items. The second function
+/// checks and decides in each gang. It runs if a check of the first function fails, and for one gang at a limit.
 pub(in crate::aot) struct GangCode(Vec<Version>);
 
 /// Makes the functions of a kernel; `None` if it does something that vector IR has no form for.
@@ -97,7 +97,7 @@ pub(in crate::aot) fn call<'b, 'f, 'm>(
             item.s.b.ins().jump(ways.stuck, &[made_items.into()]);
             return item.s;
         }
-        // Items run by the next function up to the one from which on the first function may run.
+        // After a limit, the next function runs one gang. After a failed check, the next function runs all items.
         let is_begun = item.s.b.ins().icmp_imm_s(IntCC::Equal, made, 0);
         let gang = item.s.constant(I64, ITEMS.into());
         all = item.s.b.ins().select(is_begun, gang, count);

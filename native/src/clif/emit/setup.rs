@@ -1,4 +1,4 @@
-//! What a function does before its first gang: fixed values, limits, and checks of rows.
+//! Code before the first gang: invariant values, limits, and checks of rows.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
@@ -68,7 +68,7 @@ impl Emitter<'_, '_> {
                 let most = self.b.ins().iconst(I64, most);
                 let left = self.b.ins().isub(most, from);
                 self.limit(left, step);
-                // The number of the last item before the bound. A bound that is passed makes it large.
+                // The number of the last item before the bound. The number is large if the first item is past the bound.
                 let left = self.b.ins().isub(bound, from);
                 let left = if is_inclusive { left } else { self.b.ins().iadd_imm_s(left, -1) };
                 self.limit(left, step);

@@ -49,14 +49,14 @@ pub fn emit(function: &Function) -> Option<Code> {
     resident.truncate(MAX_RESIDENT);
     loop {
         match emit_with(function, &resident) {
-            // Leaves are loaded anew sooner than values are stored.
+            // A leaf that is loaded again costs less than a spill.
             None | Some((_, true)) if !resident.is_empty() => resident.truncate(resident.len() / 2),
             code => return code.map(|(code, _)| code),
         }
     }
 }
 
-/// Returns the leaves of a function, those first that are read most.
+/// Returns the leaves of a function in descending order of their reads.
 fn leaves(function: &Function) -> Vec<Node> {
     let mut leaves: Vec<(&Node, usize)> = Vec::new();
     let mut places: FxHashMap<&Node, usize> = FxHashMap::default();
@@ -118,7 +118,7 @@ struct Emitter<'a> {
     end: Label,
     /// The most vectors that a block spills.
     spills: u32,
-    /// By number of a row that is checked before the first gang, where it is.
+    /// Locations of hoisted rows, by number of the row.
     hoisted: Vec<Option<setup::Pointed>>,
     /// Leaves that are in registers in all blocks.
     resident: &'a [Node],

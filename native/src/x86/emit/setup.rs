@@ -1,4 +1,4 @@
-//! What a function does before its first gang: fixed values, limits, and checks of rows.
+//! Code before the first gang: invariant values, limits, and checks of rows.
 
 use super::registers::{Registers, resident_register};
 use super::{BUDGET, COUNT, Emitter, ITEM, POINTERS, SAVED, TABLE};
@@ -6,7 +6,7 @@ use crate::vir::{Block, End, HoistedRow, ITEMS, Limit, Node, Row, RowCheck, Targ
 use crate::x86::register::{RAX, RCX, RDX, RSI};
 use crate::x86::{Alu, Condition, Label, Memory, Operand, Size};
 
-/// Where a row is that is checked before the first gang.
+/// Location of a hoisted row.
 #[derive(Clone, Copy)]
 pub(super) struct Pointed {
     /// The address of the first item's element, less the displacement.
@@ -16,7 +16,7 @@ pub(super) struct Pointed {
     pub stride: i32,
 }
 
-/// Where the address of a row is.
+/// Location of an address.
 #[derive(Clone, Copy)]
 pub(super) enum Pointer {
     Register(u8),
@@ -123,7 +123,7 @@ impl Emitter<'_> {
         Some(())
     }
 
-    /// Returns where a row is that is checked before the first gang.
+    /// Returns the location of a row if the row is hoisted.
     pub(super) fn pointed(&self, Row(row): Row) -> Option<Pointed> {
         self.hoisted.get(row as usize).copied().flatten()
     }
@@ -171,7 +171,7 @@ impl Emitter<'_> {
                 self.assembler.set(RDX, most);
                 self.assembler.alu(Alu::Sub, Size::Qword, RDX, Operand::Register(RAX));
                 self.limit(RDX, step);
-                // The number of the last item before the bound. A bound that is passed makes it large.
+                // The number of the last item before the bound. The number is large if the first item is past the bound.
                 self.assembler.alu(Alu::Sub, Size::Qword, RCX, Operand::Register(RAX));
                 if !is_inclusive {
                     self.assembler.alu_immediate(Alu::Sub, Size::Qword, Operand::Register(RCX), 1);
