@@ -1,5 +1,5 @@
-//! Accesses to memory of a block. The loads are made in order. The stores follow, once it is known that
-//! no access fails.
+//! Memory accesses of a block. The loads run in order. The stores run after the checks of all
+//! accesses.
 
 use halfbyte_isa::halu::domain;
 
@@ -7,16 +7,16 @@ use super::lower::Lower;
 use super::{Binary, Half, HoistedRow, Input, Node, Row, RowCheck, Shift, Value, Width, Word};
 use crate::jit::{Access, Action, Id, Location, Op, Scale, Shape};
 
-/// Where the items of a gang access memory.
+/// Addresses that the items of a gang access.
 #[derive(Clone, Copy)]
 enum Places {
-    /// A number of bytes apart.
+    /// Row, and the bytes between the elements of consecutive items.
     Row(Row, i32),
-    /// At the addresses of each item.
+    /// Address of each item, for a gather or a scatter.
     Each([Value; 2]),
 }
 
-/// A store that can be made.
+/// Checked store.
 struct Store {
     places: Places,
     /// Bytes of an element.
@@ -35,7 +35,7 @@ fn narrow(width: domain::Width) -> Option<Width> {
 }
 
 impl Lower<'_> {
-    /// Makes the accesses of the block. Returns `false` if one of them always gives the gang up.
+    /// Lowers the accesses of the block. Returns `false` if an access always gives the gang up.
     pub fn accesses(&mut self) -> Option<bool> {
         let dataflow = self.dataflow();
         let mut stores = Vec::new();
@@ -43,7 +43,7 @@ impl Lower<'_> {
         let block = self.facts.blocks.get(self.block)?;
         let wanted = self.unit.wanted(|cell| self.facts.gang.is_live_after(block, cell));
         for (id, _) in (0..).map(Id).zip(wanted).filter(|(_, is_wanted)| *is_wanted) {
-            // The order of the operations keeps the recursion shallow.
+            // Lowering in the order of the operations keeps the recursion shallow.
             let Op::Access(number) = dataflow.op(id) else {
                 self.lower(id)?;
                 continue;
@@ -161,7 +161,7 @@ impl Lower<'_> {
         words
     }
 
-    /// Loads bytes or 16-bit elements from the aligned words that hold them.
+    /// Gathers the aligned words that hold bytes or 16-bit elements, and extracts the elements.
     fn gather_narrow(&mut self, addresses: [Value; 2], width: Width, signed: bool, active: Option<Value>) -> Value {
         let low = self.low_words(addresses);
         let into = self.b.and_constant(low, 3);
@@ -180,7 +180,7 @@ impl Lower<'_> {
         self.b.and_constant(low, u32::MAX >> count)
     }
 
-    /// Returns the table's words with the start of the buffer of a parameter, and with its bytes.
+    /// Returns the words of the table with the address and the size of the buffer of a parameter.
     fn buffer(&mut self, param: usize) -> [Word; 2] {
         [self.input(Input::Start(param)), self.input(Input::Bytes(param))]
     }
@@ -201,14 +201,14 @@ impl Lower<'_> {
         (self.facts.param)(self.block, self.unit, access)
     }
 
-    /// Checks a row of a known buffer whose base is the same for all items.
+    /// Checks a row of a known buffer with a uniform base.
     fn check(&mut self, access: &Access, place: Location, width: domain::Width, stride: i32) -> Option<Row> {
         let bytes = width.bytes() as u8;
         self.check_bytes(access, place, (bytes, bytes), stride)
     }
 
-    /// Returns `true` if all items of a gang make an access, or the gang is given up: its guard depends on the place of an
-    /// item only, so that it differs within few gangs.
+    /// Returns `true` if all items of a gang make the access or else the gang is given up. The guard of such an access
+    /// depends on the item's place and the arguments only, so that the guard diverges within few gangs.
     pub(super) fn is_of_all(&self, access: &Access) -> bool {
         access.guard.is_none_or(|guard| self.is_of_place(guard))
     }
@@ -231,7 +231,7 @@ impl Lower<'_> {
         Some(())
     }
 
-    /// Checks a row of elements of some bytes and alignment.
+    /// Checks a row of elements with the given size in bytes and alignment.
     pub(super) fn check_bytes(
         &mut self,
         access: &Access,
@@ -265,7 +265,7 @@ impl Lower<'_> {
         Some(row)
     }
 
-    /// Returns a row that is checked once for all items.
+    /// Returns a hoisted row. Adds the row unless an equal hoisted row exists.
     fn hoisted(&mut self, of: HoistedRow) -> Row {
         let is_same = |other: &&HoistedRow| HoistedRow { row: of.row, ..**other } == of;
         if let Some(same) = self.function.hoisted.iter().find(is_same) {
@@ -275,7 +275,7 @@ impl Lower<'_> {
         self.row()
     }
 
-    /// Returns where the items make an access that none of them may fail, and which items make it.
+    /// Checks an access. Returns the addresses, and the mask of the items that make the access, if any.
     fn places(&mut self, access: &Access) -> Option<(Places, Option<Value>)> {
         let (Action::Load { place, width, .. } | Action::Store { place, width, .. }) = access.action else {
             return None;
@@ -287,7 +287,7 @@ impl Lower<'_> {
             (is_even, self.param_of(access), place.stride_shape(dataflow))
         {
             let stride = stride.cast_signed();
-            // Offsets of words that are gathered have 32 bits.
+            // Strided loads gather words by 32-bit offsets.
             let is_near = stride.unsigned_abs() < 1 << 27;
             if stride % width.bytes() as i32 == 0 && is_near {
                 return Some((Places::Row(self.check(access, place, width, stride)?, stride), None));
@@ -310,7 +310,7 @@ impl Lower<'_> {
         Some((Places::Each(addresses), active))
     }
 
-    /// Gives the gang up if an element is not in a buffer that the access may reach, or not aligned in it.
+    /// Gives the gang up if an element is not in a buffer that the access may reach, or is not aligned in the buffer.
     fn check_each(
         &mut self,
         access: &Access,
@@ -336,7 +336,7 @@ impl Lower<'_> {
                 let offset = self.b.binary(Binary::Sub, Width::B64, address, start);
                 let left = self.b.binary(Binary::Sub, Width::B64, last, offset);
                 let mut bits = self.b.or(offset, left);
-                // The low bits of an offset that is not aligned, too, become the sign.
+                // The sign bit is also set if a low bit of an unaligned offset is set.
                 for bit in 0..width.bytes().ilog2() {
                     let low = self.b.shift(Shift::Left, Width::B64, offset, 63 - bit as u8);
                     bits = self.b.or(bits, low);
@@ -358,7 +358,7 @@ impl Lower<'_> {
         Some(())
     }
 
-    /// Returns the store of an access, or of the group of accesses whose last one it is.
+    /// Returns the store of an access. In a group, only the last access has a store, which writes the whole group.
     fn find_store(&mut self, number: u32, access: &Access) -> Option<Option<Store>> {
         let Action::Store { width, ref data, .. } = access.action else { return None };
         if let Some(group) = self.group_of(number) {

@@ -1,4 +1,4 @@
-//! Builder of the straight code of a block, with the operations that are short sequences of nodes.
+//! Builder of the straight-line code of a block, with operations that are short sequences of nodes.
 
 use rustc_hash::FxHashMap;
 
@@ -34,12 +34,12 @@ impl Builder {
         value
     }
 
-    /// Returns a word that is the same for all items.
+    /// Returns the splat of a word.
     pub fn constant(&mut self, word: u32) -> Value {
         self.constants([word; ITEMS as usize])
     }
 
-    /// Returns a word for each item.
+    /// Returns a constant word for each item.
     pub fn constants(&mut self, words: [u32; ITEMS as usize]) -> Value {
         self.push(Node::Constant(words))
     }
@@ -53,7 +53,7 @@ impl Builder {
         self.once(Node::Cell(cell))
     }
 
-    /// Makes a value the contents of a cell.
+    /// Lets later reads of a cell return `value`.
     pub fn let_cell(&mut self, cell: Cell, value: Value) {
         self.values.insert(Node::Cell(cell), value);
     }
@@ -66,7 +66,7 @@ impl Builder {
         self.push(Node::Number(word))
     }
 
-    /// Returns the word of a constant that is the same for all items.
+    /// Returns the word of a splat constant.
     pub fn known(&self, value: Value) -> Option<u32> {
         match self.nodes.get(value.index()) {
             Some(Node::Constant([first, rest @ ..])) if rest.iter().all(|word| word == first) => Some(*first),
@@ -126,7 +126,7 @@ impl Builder {
         }
     }
 
-    /// Returns all ones where the first unsigned element is less than the second.
+    /// Returns all ones in the elements for which `a < b`, unsigned.
     pub fn less_unsigned(&mut self, width: Width, a: Value, b: Value) -> Value {
         let greater = self.binary(Binary::Max { signed: false }, width, a, b);
         let is_not = self.binary(Binary::Equal, width, greater, a);
@@ -141,7 +141,7 @@ impl Builder {
         self.push(Node::FloatCompare(compare, [a, b]))
     }
 
-    /// Returns the float, or the canonical NaN if it is NaN.
+    /// Replaces NaNs by the canonical NaN.
     pub fn canonical(&mut self, float: Value) -> Value {
         let is_nan = self.compare(Compare::NAN, float, float);
         let nan = self.constant(NAN_F32);
@@ -158,12 +158,12 @@ impl Builder {
         self.push(Node::Blend(0xAA, [even, odd]))
     }
 
-    /// Extends words to 64 bits, those of four items each.
+    /// Extends words to 64 bits. Each result has the numbers of four items.
     pub fn extend(&mut self, signed: bool, of: Value) -> [Value; 2] {
         Half::BOTH.map(|half| self.push(Node::Extend { signed, half, of }))
     }
 
-    /// Returns 64-bit numbers of their low and high words.
+    /// Joins low and high words to 64-bit numbers. Each result has the numbers of four items.
     pub fn join(&mut self, [low, high]: [Value; 2]) -> [Value; 2] {
         let (low, high) = (self.extend(false, low), self.extend(false, high));
         [0, 1].map(|k| {
@@ -172,7 +172,7 @@ impl Builder {
         })
     }
 
-    /// Returns a 64-bit constant, the same for all elements.
+    /// Returns the splat of a 64-bit constant.
     pub fn constant_number(&mut self, number: u64) -> Value {
         let words = [number as u32, (number >> 32) as u32];
         self.constants(std::array::from_fn(|k| words[k % 2]))

@@ -1,7 +1,7 @@
 //! Division of words.
 //!
-//! The `f64` quotient of two words has the integer part of the exact quotient. An exact quotient `a / b`
-//! below an integer differs from the integer by at least `1 / b`, which exceeds a unit in the last place.
+//! The `f64` quotient of two words has the integer part of the exact quotient. An exact quotient
+//! `a / b` below an integer differs from the integer by at least `1 / b`, which exceeds one ulp.
 
 use halfbyte_isa::half::Compare;
 use halfbyte_isa::halu::domain::Divide;

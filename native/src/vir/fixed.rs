@@ -1,7 +1,7 @@
 //! Invariant values, which the setup of a function computes once for all items.
 //!
-//! A comparison of the item's place with a bound, such as `i < n`, is invariant, too: the setup limits
-//! the function to the items for which the comparison has the same result as for the first item.
+//! A comparison of the item's place with a bound, such as `i < n`, is invariant, too. The setup
+//! limits the function to the items for which the comparison has the result of the first item.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ pub(super) enum Basis {
     Fixed,
 }
 
-/// Contents of a cell at a block that all items reach together. The contents depend on the places and the arguments only.
+/// Contents of a cell at a block that all items reach together, which depend on the places and the arguments only.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Contents {
     /// Value of the first gang, in the setup.
@@ -35,8 +35,8 @@ struct Comparison {
     step: u32,
     bound: Id,
     signed: bool,
-    /// Limits between items with different results. `true` is the limit after the items that equal the bound, `false` is
-    /// the limit before them.
+    /// Limits between items with different results. `true` is the limit after the items that equal the bound, `false`
+    /// is the limit before these items.
     limits: &'static [bool],
 }
 

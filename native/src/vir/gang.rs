@@ -1,7 +1,7 @@
 //! Control flow of a gang.
 //!
-//! While all items are at one block they run it together. Once a branch divides them, each block runs
-//! for the items that wait for it, under a mask, in the order of the blocks.
+//! Items that have not diverged run each block together. After a divergent branch, the blocks run
+//! in order, each under the mask of the items that wait for the block.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::lower::{Facts, Lower};
 use super::{Binary, Block, Builder, Cell, End, Function, Node, Target, Value};
 use crate::jit::{self, BlockId, CellNumber, Next, Shape, Unit};
 
-/// Returns the function of a kernel; `None` if something has no form in vectors.
+/// Returns the function of a kernel. Returns `None` if an operation has no form in vectors.
 pub fn function(facts: &Facts<'_>) -> Option<Function> {
     let first = facts.gang.together.first()?.as_ref()?;
     let lower = Lower::new(facts, first);
@@ -53,17 +53,17 @@ fn reached(facts: &Facts<'_>, from: BlockId, without: Option<BlockId>) -> Vec<bo
 
 struct Emitter<'a> {
     lower: Lower<'a>,
-    /// By block of the kernel, the block that all items run, and the one that diverged items run.
+    /// By block of the kernel, the block that all items run, and the block that diverged items run.
     together: Vec<u32>,
     apart: Vec<u32>,
-    /// The block whose nodes are those before the first block of the kernel, and the contents of cells.
+    /// Entry block, and the contents of cells at the entry. The first block of the kernel becomes the entry block.
     before: Option<(u32, Vec<(Cell, Value)>)>,
     /// By block of the kernel, the contents of cells after all items have run the block together.
     exits: Vec<Option<BTreeMap<CellNumber, Contents>>>,
 }
 
 impl<'a> Emitter<'a> {
-    /// Adds a block that gives the gang up, until it is set.
+    /// Adds a block. The block gives the gang up until `set` defines its contents.
     fn reserve(&mut self) -> u32 {
         let blocks = &mut self.lower.function.blocks;
         blocks.push(Block { nodes: Vec::new(), end: End::Jump(Target::GiveUp) });
@@ -78,17 +78,18 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// The cell of the items that wait for a block.
+    /// Returns the cell with the mask of the items that wait for a block.
     fn waiting(&self, id: BlockId) -> Cell {
         Cell((self.lower.facts.cells.len() + id.index()) as u32)
     }
 
-    /// The cell of the condition on which items diverge.
+    /// Returns the cell with the condition on which items diverge.
     fn condition(&self) -> Cell {
         Cell((self.lower.facts.cells.len() + self.lower.facts.blocks.len()) as u32)
     }
 
-    /// Sets the cells at the start of a gang. The first block begins with them if nothing jumps to it.
+    /// Sets the cells at the start of a gang. The first block reuses the values of these cells if no branch targets the
+    /// block.
     fn start(&mut self, entry: u32) -> Option<()> {
         let gang = self.lower.facts.gang;
         let blocks = self.lower.facts.blocks;
@@ -124,14 +125,14 @@ impl<'a> Emitter<'a> {
         Some(())
     }
 
-    /// Returns where all items go on together, with a block that counts a backward branch.
+    /// Returns the target at which all items continue together. A backward branch first reaches a counting block.
     fn to(&mut self, target: jit::Target) -> Target {
         let jit::Target::Block { id, backward } = target else { return Target::GiveUp };
         let Some(&block) = self.together.get(id.index()) else { return Target::GiveUp };
         if backward { self.counted(Target::Block(block)) } else { Target::Block(block) }
     }
 
-    /// Returns a block that counts a backward branch, and goes on.
+    /// Returns a block that counts a backward branch and jumps to `target`.
     fn counted(&mut self, target: Target) -> Target {
         let block = self.reserve();
         self.in_block(block, |gang| {
@@ -141,7 +142,7 @@ impl<'a> Emitter<'a> {
         Target::Block(block)
     }
 
-    /// Makes a block of its own while another one is lowered.
+    /// Makes a block while another block is lowered.
     fn in_block(&mut self, block: u32, make: impl FnOnce(&mut Self) -> Option<End>) {
         let outer = std::mem::take(&mut self.lower.b);
         if let Some(end) = make(self) {
@@ -150,7 +151,7 @@ impl<'a> Emitter<'a> {
         self.lower.b = outer;
     }
 
-    /// Writes the cells that a block changes and that are read after it.
+    /// Writes the cells that a block changes and that are live after the block.
     fn finish(&mut self, block: &jit::Block, unit: &Unit) -> Option<()> {
         let gang = self.lower.facts.gang;
         let live = unit.finals.iter().filter(|&&(cell, _)| gang.is_live_after(block, cell));
@@ -166,8 +167,8 @@ impl<'a> Emitter<'a> {
         Some(())
     }
 
-    /// Returns the contents of cells before a block. Except for the body of a loop that begins here, the predecessors are
-    /// already lowered.
+    /// Returns the contents of cells before a block. Except for the body of a loop that begins here, the predecessors
+    /// are already lowered.
     fn before_block(&self, id: BlockId) -> BTreeMap<CellNumber, Contents> {
         let facts = self.lower.facts;
         let is_run = |from: &usize| matches!(facts.gang.together.get(*from), Some(Some(_)));
@@ -258,8 +259,8 @@ impl<'a> Emitter<'a> {
         Some(())
     }
 
-    /// Returns a block from which items go on apart: those for which the condition holds to the first target, which is
-    /// their end if there is none.
+    /// Returns a block at which items diverge. Items for which the condition holds go to the first target, the others
+    /// to the second target. Items without a target end.
     fn diverge(&mut self, targets: [Option<jit::Target>; 2]) -> Target {
         let ids = targets.map(|target| target.map(jit::Target::block));
         let masked = &self.lower.facts.gang.masked;
@@ -304,7 +305,7 @@ impl<'a> Emitter<'a> {
         let next = (id.index() + 1..count).find(|&next| masked.get(next).is_some_and(Option::is_some));
         let next = next.and_then(|next| self.apart.get(next)).map_or(Target::Done, |&block| Target::Block(block));
         let waiting = self.waiting(id);
-        // Is anything to be done?
+        // Skip the block if no item waits.
         let body = self.reserve();
         self.lower.b = Builder::default();
         let mask = self.lower.b.cell(waiting);
@@ -369,7 +370,7 @@ impl<'a> Emitter<'a> {
         let cell = self.waiting(back);
         let &again = self.apart.get(back.index())?;
         let again = self.counted(Target::Block(again));
-        // The mask that was just written.
+        // A separate block reads the mask that the body has just written.
         let test = self.reserve();
         self.set(body, End::Jump(Target::Block(test)));
         let waits = self.lower.b.cell(cell);

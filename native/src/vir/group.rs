@@ -1,5 +1,5 @@
-//! Accesses of a block to the parts of one structure for each item. Together they are rows of whole
-//! structures, which are transposed in registers.
+//! Accesses of a block to the parts of one structure per item. A group of such accesses is one row
+//! of whole structures, which are transposed in registers.
 
 use halfbyte_isa::halu::domain;
 
@@ -29,10 +29,10 @@ impl Part {
     }
 }
 
-/// Accesses that together cover structures of 2, 4, 8 or 16 bytes, which lie side by side.
+/// Accesses that together cover contiguous structures of 2, 4, 8 or 16 bytes.
 #[derive(Clone, Debug)]
 pub(super) struct Group {
-    /// In the order of the accesses.
+    /// Parts in the order of the accesses.
     pub parts: Vec<Part>,
     /// Displacement of the structure.
     displacement: i32,
@@ -42,13 +42,13 @@ pub(super) struct Group {
 }
 
 impl Group {
-    /// Returns the bytes of a structure.
+    /// Returns the size of a structure in bytes.
     pub fn bytes(&self) -> u8 {
         self.parts.iter().map(|part| part.bytes).sum()
     }
 }
 
-/// Returns the place of an access that has the same base for all items, with its width, its stride, and `true` for a store.
+/// Returns the location, width and stride of an affine access with a uniform base, and `true` for a store.
 fn place_of(lower: &Lower<'_>, access: &Access) -> Option<(Location, domain::Width, i32, bool)> {
     let (place, width, is_store) = match access.action {
         Action::Load { place, width, .. } => (place, width, false),
@@ -99,7 +99,8 @@ impl Lower<'_> {
         groups.into_iter().filter(is_whole).map(|(group, ..)| group).filter(|group| self.may_join(group)).collect()
     }
 
-    /// Returns `true` if no store to the same buffer comes between the stores of a group, which are made with the last.
+    /// Returns `true` if no other store to the same buffer is between the stores of a group. The last store writes the
+    /// whole group.
     fn may_join(&self, group: &Group) -> bool {
         let (Some(first), Some(last)) = (group.parts.first(), group.parts.last()) else { return false };
         let accesses = &self.dataflow().accesses;
@@ -118,7 +119,7 @@ impl Lower<'_> {
         self.groups.iter().find(|group| group.parts.iter().any(|part| part.number == number)).cloned()
     }
 
-    /// Checks the structures of a group.
+    /// Checks the row of the structures of a group.
     pub(super) fn check_group(&mut self, group: &Group) -> Option<Row> {
         for part in &group.parts {
             self.assume(self.dataflow().accesses.get(part.number as usize)?)?;
@@ -132,7 +133,7 @@ impl Lower<'_> {
         self.check_bytes(access, place, (group.bytes(), align), stride)
     }
 
-    /// Returns the words of a load that belongs to a group.
+    /// Returns the words of a load. Returns `Some(None)` if the load belongs to no group.
     #[expect(clippy::option_option, reason = "no form in vectors, or no group")]
     pub(super) fn load_of_group(&mut self, number: u32) -> Option<Option<[Option<Value>; 4]>> {
         let Some(group) = self.group_of(number) else { return Some(None) };
@@ -209,7 +210,7 @@ impl Builder {
         self.shift_words(Shift::Right, high, 32 - 8 * part.bytes - part.shift())
     }
 
-    /// Loads structures of one, two or four words that lie side by side. Returns their words.
+    /// Loads contiguous structures of one, two or four words. Returns the words of the structures.
     pub(super) fn load_structures(&mut self, row: Row, words: u8) -> Option<[Option<Value>; 4]> {
         let mut load = |number: i32| self.push(Node::LoadRow(row, 32 * number));
         match words {
@@ -234,7 +235,7 @@ impl Builder {
         }
     }
 
-    /// Loads structures of four words that are a number of bytes apart.
+    /// Loads structures of four words, `stride` bytes apart. Returns the words of the structures.
     pub(super) fn load_quads(&mut self, row: Row, stride: i32) -> [Option<Value>; 4] {
         let quads = [0, 1, 2, 3].map(|item| self.push(Node::LoadQuads { row, stride, item }));
         self.of_quads(quads)
@@ -266,7 +267,7 @@ impl Builder {
         ]
     }
 
-    /// Returns the rows of structures of one, two or four words.
+    /// Interleaves one, two or four words of each item to rows of structures.
     pub(super) fn interleaved(&mut self, words: &[Value]) -> Option<Vec<Value>> {
         match *words {
             [a] => Some(vec![a]),

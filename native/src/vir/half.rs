@@ -1,7 +1,7 @@
 //! Packed arithmetic on halves. Two halves share a word.
 //!
-//! Sums and products are computed in `f32`, where a product of two halves is exact. A sum that must be
-//! rounded as if it were exact is first rounded to odd: the last bit of an inexact result is set.
+//! Sums and products are computed in `f32`, where a product of two halves is exact. A sum with a
+//! single rounding is first rounded to odd: the last bit of an inexact result is set.
 
 use halfbyte_isa::half::{Clamp, Compare, Format, NAN, Rounding};
 use halfbyte_isa::halu::domain::{HalfCompare, HalfKind, HalfMinMax, HalfOp};
@@ -35,8 +35,8 @@ impl Lower<'_> {
         self.halves(Binary::Greater, magnitude, infinity)
     }
 
-    /// Returns the floats of the halves: those of each half of the vector for binary16, the low and the high halves of
-    /// words for bfloat16.
+    /// Returns the floats of the halves. The results for binary16 are the low and the high half of the vector. The
+    /// results for bfloat16 are the low and the high halves of words.
     fn widened(&mut self, format: Format, x: Value) -> [Value; 2] {
         match format {
             Format::F16 => Half::BOTH.map(|half| self.b.push(Node::WidenHalves(half, x))),
@@ -63,7 +63,7 @@ impl Lower<'_> {
         Some(value)
     }
 
-    /// Returns an operand of an operation: packed halves.
+    /// Returns an operand as packed halves, flushed if the operation flushes subnormals.
     fn half_operand(&mut self, id: Id, op: &HalfOp) -> Option<Value> {
         let x = self.any_half(id)?;
         Some(if op.mode.ftz { self.flush(op.mode.format, x) } else { x })
@@ -98,7 +98,7 @@ impl Lower<'_> {
                 _ => return None,
             });
         }
-        // An f32 that overflows is no bfloat16 number in another mode.
+        // In other rounding modes, the infinity of an f32 overflow is not the bfloat16 result.
         if format == Format::Bf16 && rounding != Rounding::Nearest {
             return None;
         }
@@ -122,7 +122,7 @@ impl Lower<'_> {
         if format == Format::F16 {
             return Some(self.b.push(Node::NarrowHalves(rounding, [low, high])));
         }
-        // The low bits of a NaN are 0, so that rounding leaves it a NaN.
+        // The low bits of a NaN are 0, so that a rounded NaN is still NaN.
         let (low, high) = (self.round_bf16(rounding, low), self.round_bf16(rounding, high));
         let rounded = [low, high].map(|word| self.b.and_constant(word, 0xFFFF_0000));
         *self.lowered.half_floats.get_mut(id.index())? = Some(rounded);
@@ -134,7 +134,7 @@ impl Lower<'_> {
     /// Returns the sum of two floats, rounded to odd.
     fn odd_sum(&mut self, rounding: Rounding, a: Value, b: Value) -> Value {
         let sum = self.b.float(Float::Add, a, b);
-        // The error of the sum, which is a float.
+        // A float holds the error of the sum exactly.
         let near = self.b.float(Float::Sub, sum, a);
         let rest = self.b.float(Float::Sub, sum, near);
         let of_a = self.b.float(Float::Sub, a, rest);
@@ -154,7 +154,7 @@ impl Lower<'_> {
         self.b.or(odd, of_zero)
     }
 
-    /// Returns an inexact float with an even last bit moved by one unit toward its error. The others stay.
+    /// Moves an inexact float with an even last bit by one ulp toward its error. Returns other floats unchanged.
     fn round_to_odd(&mut self, float: Value, error: Value, is_inexact: Value) -> Value {
         let unlike = self.b.xor(float, error);
         let down = self.b.shift_words(Shift::Arithmetic, unlike, 31);
@@ -185,7 +185,7 @@ impl Lower<'_> {
         }
         let (Some(&[s0, s1]), Some(&[e0, e1])) = (sums.first_chunk(), errors.first_chunk()) else { return a };
         let float = self.b.push(Node::NarrowDoubles([s0, s1]));
-        // What rounding to f32 leaves out, and the error of the sum.
+        // The error of rounding to f32, plus the error of the sum.
         let zero = self.b.constant(0);
         let mut rests = [zero; 2];
         for ((half, rest), [sum, error]) in Half::BOTH.into_iter().zip(&mut rests).zip([[s0, e0], [s1, e1]]) {
@@ -228,7 +228,7 @@ impl Lower<'_> {
         if op.mode.ftz { self.flush(format, clamped) } else { clamped }
     }
 
-    /// Returns halves as signed numbers of the same order, with -0 below +0, and the other way round.
+    /// Converts halves to signed numbers of the same order, with -0 below +0, and such numbers back to halves.
     fn order_key(&mut self, x: Value) -> Value {
         let signs = self.b.shift(Shift::Arithmetic, Width::B16, x, 15);
         let turned = self.b.shift(Shift::Right, Width::B16, signs, 1);

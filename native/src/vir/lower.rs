@@ -10,18 +10,18 @@ use super::{Binary, Builder, Cell, Function, Input, Node, Row, Shift, Value, Wid
 use crate::jit::{Access, Block, CellNumber, Cells, Dataflow, Gang, Id, Op, Shape, Unit};
 use halfbyte_isa::halu::domain;
 
-/// A kernel, and what is known of it.
+/// Kernel, and facts about the kernel.
 pub struct Facts<'a> {
     pub gang: &'a Gang,
     pub cells: &'a Cells,
     pub blocks: &'a [Block],
-    /// By block, the cells that hold a word of constant bank 0 before it, and its offset.
+    /// By block, the cells that hold a word of constant bank 0 before the block, with the offset of the word.
     pub known: &'a [BTreeMap<CellNumber, u32>],
-    /// Returns the parameter to whose buffer an access of a block goes, if it is known.
+    /// Function that returns the parameter whose buffer an access of a block reaches, if known.
     pub param: &'a dyn Fn(usize, &Unit, &Access) -> Option<usize>,
     /// By parameter, the offset in constant bank 0 of a buffer's address.
     pub pointers: &'a [Option<u32>],
-    /// By parameter, `true` if its buffer is stored to.
+    /// By parameter, `true` if the kernel stores to the buffer of the parameter.
     pub stored: &'a [bool],
     /// Backward branches that an item may take.
     pub budget: u64,
@@ -31,14 +31,14 @@ pub struct Facts<'a> {
     pub hoists: bool,
 }
 
-/// State of the lowering of a kernel. Methods return `None` for what has no form in vectors.
+/// State of the lowering of a kernel. Methods return `None` for an operation that has no form in vectors.
 pub(super) struct Lower<'a> {
     pub facts: &'a Facts<'a>,
     pub function: Function,
     /// The block of the kernel that is lowered.
     pub block: usize,
     pub unit: &'a Unit,
-    /// The cell with the items that run the block; all run it if there is none.
+    /// Cell with the mask of the items that run the block. Without such a cell, all items run the block.
     pub mask: Option<Cell>,
     pub b: Builder,
     pub lowered: Lowered,
@@ -49,7 +49,7 @@ pub(super) struct Lower<'a> {
     pub firsts: FxHashMap<Value, Word>,
     /// Contents of cells before the block.
     pub entry: BTreeMap<CellNumber, Contents>,
-    /// By value of the block, its basis.
+    /// Basis of each value of the block.
     pub bases: Vec<Basis>,
     pub loaded: Vec<[Option<Value>; 4]>,
     /// Guards that hold for all items of the gang.
@@ -60,7 +60,7 @@ pub(super) struct Lower<'a> {
     pub is_setup: bool,
 }
 
-/// Values of a block that are lowered, by their numbers in the dataflow.
+/// Lowered values of a block, by their numbers in the dataflow.
 #[derive(Default)]
 pub(super) struct Lowered {
     pub words: Vec<Option<Value>>,
@@ -129,7 +129,7 @@ impl<'a> Lower<'a> {
         &self.unit.dataflow
     }
 
-    /// Returns a word of the table.
+    /// Returns the word of the table for an input. Adds the input unless an equal input exists.
     pub fn input(&mut self, input: Input) -> Word {
         let inputs = &mut self.function.inputs;
         let at = inputs.iter().position(|&other| other == input).unwrap_or_else(|| {
@@ -144,7 +144,7 @@ impl<'a> Lower<'a> {
         Row(self.function.rows - 1)
     }
 
-    /// Returns the cell of a cell of the kernel.
+    /// Returns the vector of a cell of the kernel.
     pub fn cell(&self, cell: CellNumber) -> Cell {
         Cell(cell.index() as u32)
     }
@@ -171,7 +171,7 @@ impl<'a> Lower<'a> {
         Some(())
     }
 
-    /// Returns the words of all items, of which NaNs have any payload.
+    /// Returns the words of all items. NaNs have any payload.
     pub fn float(&mut self, id: Id) -> Option<Value> {
         let known = |values: &[Option<Value>]| values.get(id.index()).copied().flatten();
         if let Some(value) = known(&self.lowered.floats).or_else(|| known(&self.lowered.words)) {
@@ -209,7 +209,7 @@ impl<'a> Lower<'a> {
             Op::Const(word) => self.b.constant(word),
             Op::Truth(truth) => self.b.constant(u32::from(truth).wrapping_neg()),
             Op::Input(cell) => {
-                // What items at the block have is not what the others have.
+                // Under a mask, the contents of the cell are known only for the active items.
                 let known = self.facts.known.get(self.block).filter(|_| self.mask.is_none() || self.is_setup);
                 match known.and_then(|known| known.get(&cell)) {
                     Some(&offset) => self.bank(offset, domain::Width::B32, false),
@@ -239,7 +239,7 @@ impl<'a> Lower<'a> {
         })
     }
 
-    /// Returns the words of a special register as the first gang has them; `None` for another cell.
+    /// Returns the words of a special register for the first gang. Returns `None` for other cells.
     pub fn at_start(&mut self, cell: CellNumber) -> Option<Value> {
         let &(_, shape) = self.facts.gang.start.iter().find(|(other, _)| *other == cell)?;
         let word = self.input(Input::Cell(cell));
@@ -254,7 +254,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Returns a 64-bit address, as 64-bit numbers of four items each, from its low and high words.
+    /// Joins the low and high words of an address to 64-bit numbers. Each result has the numbers of four items.
     pub fn pair(&mut self, [low, high]: [Id; 2]) -> Option<[Value; 2]> {
         let (low, high) = (self.value(low)?, self.value(high)?);
         Some(self.b.join([low, high]))
@@ -265,7 +265,7 @@ impl<'a> Lower<'a> {
         self.b.push(Node::Every2nd { odd: false, split: false, of })
     }
 
-    /// Returns the words that are shifted by words of any size.
+    /// Shifts words by counts modulo 32.
     pub fn shift_by(&mut self, shift: Shift, word: Id, count: Id) -> Option<Value> {
         let from = self.value(word)?;
         if let Some(count) = self.dataflow().constant(count) {

@@ -1,11 +1,11 @@
 //! Vector IR: a kernel as one function that runs gangs of work items.
 //!
-//! A gang is [`ITEMS`] work items side by side. A value holds one 32-bit word of each item in a lane
-//! of its own, or a 64-bit number of each of four items. A truth value is a word of all ones or 0. A
-//! word may hold packed bytes or halves: the element width belongs to the operation.
+//! A gang is [`ITEMS`] work items side by side. A value is a vector with a 32-bit lane for each
+//! item, or a 64-bit lane for each of four items. A truth value is a word of all ones or 0. A word
+//! may hold packed bytes or halves: the element width belongs to the operation.
 //!
 //! [`lower`] makes a function from the dataflows of a kernel's blocks. Values live within a block.
-//! What lives longer is in a vector in memory, a cell. The emitter for x86-64 is
+//! Cells are vectors in memory that live across blocks. The emitter for x86-64 is
 //! [`x86::emit`](crate::x86::emit).
 
 use halfbyte_isa::half::{Compare, Rounding};
@@ -32,7 +32,7 @@ pub use lower::Facts;
 /// Work items of a gang.
 pub const ITEMS: u32 = 8;
 
-/// Value of a block: the node that computes it, by its number.
+/// Value of a block: the number of the node that computes the value.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Value(pub u32);
 
@@ -56,13 +56,13 @@ pub enum Width {
 pub enum Binary {
     Add,
     Sub,
-    /// Low half of the product, of 16 or 32 bits.
+    /// Low half of the product of 16-bit or 32-bit elements.
     Mul,
-    /// Whole product of the even 32-bit elements, in 64 bits.
+    /// 64-bit product of the even 32-bit elements.
     MulEven {
         signed: bool,
     },
-    /// Sum that saturates, of 8 or 16 bits.
+    /// Saturating sum of 8-bit or 16-bit elements.
     AddSat {
         signed: bool,
     },
@@ -84,7 +84,7 @@ pub enum Binary {
     And,
     Or,
     Xor,
-    /// The bits of the second operand that the first one lacks.
+    /// Bits of the second operand that are clear in the first operand.
     AndNot,
 }
 
@@ -95,7 +95,7 @@ pub enum Float {
     Sub,
     Mul,
     Div,
-    /// The second operand if an operand is NaN or both are zero, else the greater one.
+    /// The second operand if an operand is NaN or both operands are zero, else the greater operand.
     Max,
 }
 
@@ -104,7 +104,7 @@ pub enum Float {
 pub enum Shift {
     Left,
     Right,
-    /// Right, with copies of the sign.
+    /// Right shift that copies the sign bit.
     Arithmetic,
 }
 
@@ -119,30 +119,30 @@ impl Half {
     pub const BOTH: [Half; 2] = [Half::Low, Half::High];
 }
 
-/// Vector in memory that lives across blocks, by its number.
+/// Number of a vector in memory that lives across blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Cell(pub u32);
 
-/// Word that the caller passes in the table, by its number in [`Function::inputs`].
+/// Number of an input in [`Function::inputs`], which is a word of the table.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Word(pub u32);
 
-/// Checked address of a row of elements in memory, by its number.
+/// Number of a row: the checked address of one element in memory per item.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Row(pub u32);
 
 /// Conditions of a row, and the computation of its address from the offsets of the items.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct RowCheck {
-    /// Start of the buffer, and its bytes.
+    /// Address of the buffer, and its size in bytes.
     pub buffer: [Word; 2],
-    /// Bytes that an offset counts, less than 2^31.
+    /// Bytes per unit of an offset, less than 2^31.
     pub scale: u32,
     /// `true` if offsets are signed.
     pub signed: bool,
-    /// Bytes that are added to each offset.
+    /// Displacement in bytes, which is added to each offset.
     pub displacement: i32,
-    /// Bytes from the element of an item to that of the next.
+    /// Bytes between the elements of consecutive items.
     pub stride: i32,
     /// Bytes that an item accesses.
     pub bytes: u8,
@@ -154,10 +154,10 @@ pub struct RowCheck {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HoistedRow {
     pub row: Row,
-    /// Offset of the first item. It grows by `step` from item to item.
+    /// Offset of the first item. The offsets of consecutive items differ by `step`.
     pub offset: Word,
     pub step: i32,
-    /// Address from which offsets count if it is not the start of the buffer: its low and its high words.
+    /// Low and high words of the address from which offsets count. `None` means the start of the buffer.
     pub base: Option<[Word; 2]>,
     pub check: RowCheck,
 }
@@ -178,26 +178,27 @@ pub struct Limit {
 /// Node of a block: an operation that computes a value, or an effect.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Node {
-    /// A constant word for each item.
+    /// Constant word of each item.
     Constant([u32; ITEMS as usize]),
     /// Contents of a cell.
     Cell(Cell),
-    /// A word of the table, the same for all items.
+    /// Broadcast of a word of the table.
     Word(Word),
-    /// A 64-bit number of the table, the same for all elements.
+    /// Broadcast of a 64-bit number of the table.
     Number(Word),
-    /// Number of the gang's first item, the same for all items.
+    /// Broadcast of the number of the gang's first item.
     First,
     Binary(Binary, Width, [Value; 2]),
     /// Shift of elements of 16, 32 or 64 bits by a number below their width.
     Shift(Shift, Width, Value, u8),
     /// Shift of words by the words of the second operand, which are below 32.
     ShiftBy(Shift, [Value; 2]),
-    /// The bytes of the second operand where the first is all ones, of the third where it is 0.
+    /// Bytes of the second operand where the first operand, the mask, is all ones. The other bytes are those of the
+    /// third operand.
     Select([Value; 3]),
-    /// The words of the second operand that the bits of the number name, the others of the first.
+    /// Words of the second operand whose bit in the number is set. The other words are those of the first operand.
     Blend(u8, [Value; 2]),
-    /// Bytes of each word by their numbers in it, or 0 for a number of 0x80.
+    /// Bytes of each word, by their numbers in the word. The number 0x80 stands for a zero byte.
     Bytes([u8; 4], Value),
     Float(Float, [Value; 2]),
     /// Product of the first two operands plus the third, rounded once.
@@ -211,7 +212,8 @@ pub enum Node {
     IntOfFloat(Value),
     /// Sum or product of binary16 numbers. NaN results have any payload. Needs AVX512-FP16.
     HalfFloat(Float, [Value; 2]),
-    /// The same of products plus the third operand, rounded once.
+    /// Product of two binary16 numbers plus the third operand, rounded once. NaN results have any payload. Needs
+    /// AVX512-FP16.
     HalfFma([Value; 3]),
     /// Floats of the eight binary16 numbers in a half of a vector.
     WidenHalves(Half, Value),
@@ -233,17 +235,17 @@ pub enum Node {
     },
     /// Unsigned 16-bit elements of a half of a vector, extended to words.
     Extend16(Half, Value),
-    /// The even or the odd words of two vectors; with `split`, of each 128 bits separately.
+    /// Even or odd words of two vectors. With `split`, each 128 bits are handled separately.
     Every2nd {
         odd: bool,
         split: bool,
         of: [Value; 2],
     },
-    /// Alternately the words of two vectors, from a half of each: the inverse of `Every2nd`.
+    /// Interleaved words of a half of two vectors: the inverse of `Every2nd`.
     Interleave(Half, [Value; 2]),
-    /// The same half of two vectors, one after another.
+    /// Concatenation of the same half of two vectors.
     Pair(Half, [Value; 2]),
-    /// Alternately elements of two vectors, from a half of each 128 bits.
+    /// Interleaved elements of two vectors, from a half of each 128 bits.
     Unpack(Half, Width, [Value; 2]),
     /// Elements of 16 or 32 bits of two vectors, saturated to half their width: the inverse of `Unpack`.
     Pack {
@@ -255,83 +257,84 @@ pub enum Node {
     MulAddPairs([Value; 2]),
     /// Sums of two products of unsigned bytes with signed ones, saturated to 16 bits.
     MulAddBytes([Value; 2]),
-    /// Words of a row side by side, from a number of bytes after its start.
+    /// Contiguous words of a row, from a number of bytes after the start of the row.
     LoadRow(Row, i32),
-    /// Bytes or 16-bit elements of a row side by side, extended to words.
+    /// Contiguous bytes or 16-bit elements of a row, extended to words.
     LoadNarrow {
         row: Row,
         width: Width,
         signed: bool,
     },
-    /// The first element of a row, for all items.
+    /// Broadcast of the first element of a row.
     LoadSame {
         row: Row,
         displacement: i32,
         width: Width,
         signed: bool,
     },
-    /// Words of a row that are a number of bytes apart.
+    /// Words of a row, `stride` bytes apart.
     LoadStrided {
         row: Row,
         displacement: i32,
         stride: i32,
     },
-    /// Four words at each of the places of two items, `item` and `item + 4`, in the low and the high half.
+    /// Four words of each of two items, `item` and `item + 4`, in the low and the high half.
     LoadQuads {
         row: Row,
         stride: i32,
         item: u8,
     },
-    /// Words at 64-bit addresses, of the items whose lane of the last operand is all ones; 0 for the others.
+    /// Gather of words at 64-bit addresses. Items whose lane of `active` is 0 get 0.
     Gather {
         addresses: [Value; 2],
         displacement: i32,
         active: Option<Value>,
     },
-    /// Address of a row, which is the same for all elements.
+    /// Broadcast of the address of a row.
     Address(Row),
     /// Writes a cell.
     SetCell(Cell, Value),
-    /// Checks a row, and keeps its address. The gang is given up if an access would fail.
+    /// Checks a row, and keeps the address of the row. Gives the gang up if an access would fail.
     CheckRow {
         row: Row,
-        /// Offsets of the items as words, of which the first and the last count.
+        /// Offsets of the items as words. Only the first and the last lane are read.
         offset: Value,
-        /// Address from which offsets count if it is not the start of the buffer: its low and its high words.
+        /// Low and high words of the address from which offsets count. `None` means the start of the buffer.
         base: Option<[Value; 2]>,
         check: RowCheck,
     },
     /// Sets a word of the table to the first lane. Only [`Function::setup`] has this node.
     SetWord(Word, Value),
-    /// Limits the items of the function, also to those whose number does not wrap. Only [`Function::setup`] has this node.
+    /// Limits the items of the function, also to items whose number does not wrap. Only [`Function::setup`] has this
+    /// node.
     Limit(Limit),
     /// Returns from the function with all items done if the first lane is 0. Only [`Function::setup`] has this node.
     SkipUnless(Value),
     /// Gives the gang up if the sign bit of a 64-bit element is set.
     UnlessSigns(Value),
-    /// Gives the gang up if a bit is set.
+    /// Gives the gang up if any bit is set.
     UnlessBits(Value),
-    /// Counts a backward branch. The gang is given up when the budget is spent.
+    /// Counts a backward branch, and gives the gang up when the budget is spent.
     Count,
-    /// Stores words side by side, to a number of bytes after the start of a row.
+    /// Stores contiguous words, from a number of bytes after the start of a row.
     StoreRow(Row, i32, Value),
-    /// Stores the low bytes or 16-bit elements of words side by side.
+    /// Stores the low byte or the low 16 bits of each word to contiguous elements of a row.
     StoreNarrow(Row, Width, Value),
-    /// Stores the four words of each half at the places of two items, `item` and `item + 4`.
+    /// Stores the four words of each half to the elements of two items, `item` and `item + 4`.
     StoreQuads {
         row: Row,
         stride: i32,
         item: u8,
         of: Value,
     },
-    /// Stores elements of one to three words, or the low bytes of a word, that are a number of bytes apart.
+    /// Stores elements of one to three words, or the low bytes of a word, `stride` bytes apart.
     StoreStrided {
         row: Row,
         stride: i32,
         bytes: u8,
         words: [Value; 4],
     },
-    /// Stores elements of one to four words at 64-bit addresses, of the items whose lane of `active` is all ones.
+    /// Scatters elements of one to four words to 64-bit addresses, for the items whose lane of `active` is all ones.
     StoreEach {
         addresses: [Value; 2],
         /// Bytes of an element.
@@ -341,13 +344,13 @@ pub enum Node {
     },
 }
 
-/// Where control goes.
+/// Destination of a branch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Target {
     Block(u32),
     /// The gang is done.
     Done,
-    /// The gang is given up. Its items run one after another, from their start.
+    /// The gang is given up. The items of the gang run one after another, from their start.
     GiveUp,
 }
 
@@ -364,7 +367,7 @@ pub enum End {
     },
 }
 
-/// Straight code.
+/// Basic block.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Block {
     pub nodes: Vec<Node>,
@@ -374,13 +377,13 @@ pub struct Block {
 /// Word or 64-bit number that the caller passes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Input {
-    /// The word of constant bank 0 with this number.
+    /// Word of constant bank 0 with this number.
     Bank(u32),
     /// Address of the buffer of a parameter.
     Start(usize),
-    /// Bytes of the buffer of a parameter.
+    /// Size in bytes of the buffer of a parameter.
     Bytes(usize),
-    /// A cell of the kernel, as the first item has it.
+    /// Cell of the kernel, with the value of the first item.
     Cell(crate::jit::CellNumber),
     /// No input: the setup of the function sets the word.
     Own,
@@ -391,7 +394,7 @@ pub enum Input {
 pub struct Function {
     /// Nodes that run once, before the first gang.
     pub setup: Vec<Node>,
-    /// Blocks. A gang begins at the first.
+    /// Blocks. A gang begins at the first block.
     pub blocks: Vec<Block>,
     pub inputs: Vec<Input>,
     /// Number of cells.
@@ -405,7 +408,7 @@ pub struct Function {
 }
 
 impl Function {
-    /// Returns the blocks that control reaches, in an order in which most jumps fall through.
+    /// Returns the reachable blocks, in an order in which most jumps fall through.
     pub fn order(&self) -> Vec<usize> {
         let mut is_reached = vec![false; self.blocks.len()];
         let mut open = vec![0];

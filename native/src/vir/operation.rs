@@ -1,4 +1,4 @@
-//! Operations of a dataflow as nodes.
+//! Lowering of the operations of a dataflow to nodes.
 
 use halfbyte_isa::half::Compare;
 use smallvec::SmallVec;
@@ -8,12 +8,12 @@ use super::{Binary, Float, Node, Shift, Value, Width};
 use crate::jit::{Id, Op};
 
 impl Lower<'_> {
-    /// Returns the operands of an operation, of which at most three have values.
+    /// Returns the values of the first three operands of an operation.
     fn operands(&mut self, id: Id) -> Option<SmallVec<[Value; 3]>> {
         self.dataflow().args(id).into_iter().take(3).map(|arg| self.value(arg)).collect()
     }
 
-    /// Returns the result of an operation that is no leaf.
+    /// Returns the result of an operation that is not a leaf.
     pub(super) fn operation(&mut self, id: Id, op: Op) -> Option<Value> {
         let args = self.dataflow().args(id);
         let args = args.as_slice();
@@ -117,7 +117,7 @@ impl Lower<'_> {
         })
     }
 
-    /// Returns the float of an operation whose NaNs have any payload, if the operation has such a form.
+    /// Returns the float of an operation, with NaNs of any payload. Returns `Some(None)` if there is no such form.
     #[expect(clippy::option_option, reason = "no form in vectors, or no such form")]
     pub(super) fn any_nan(&mut self, id: Id) -> Option<Option<Value>> {
         let dataflow = self.dataflow();
@@ -140,7 +140,7 @@ impl Lower<'_> {
                         let a = self.value(a)?;
                         Some(self.widen(format, a))
                     }
-                    // A sign that is changed or cleared leaves a NaN a NaN.
+                    // A NaN with a changed or cleared sign is still NaN.
                     (Op::Xor | Op::And, &[a, bits]) if crate::jit::is_of_sign(dataflow, op, bits) => {
                         let (a, bits) = (self.float(a)?, self.value(bits)?);
                         let binary = if op == Op::Xor { Binary::Xor } else { Binary::And };
@@ -159,7 +159,7 @@ impl Lower<'_> {
         Some(Some(self.b.float(float, a, b)))
     }
 
-    /// Returns words rounded toward zero, or 0 for NaN.
+    /// Converts floats to signed words, rounded toward zero and saturated. Converts NaN to 0.
     fn saturated(&mut self, float: Value) -> Value {
         let word = self.b.push(Node::IntOfFloat(float));
         let limit = self.b.constant(0x4F00_0000);
@@ -169,7 +169,7 @@ impl Lower<'_> {
         self.b.and(word, is_number)
     }
 
-    /// Returns unsigned words rounded toward zero, or 0 for NaN.
+    /// Converts floats to unsigned words, rounded toward zero and saturated. Converts NaN to 0.
     fn saturated_unsigned(&mut self, float: Value) -> Value {
         let (zero, half, whole) = (self.b.constant(0), self.b.constant(0x4F00_0000), self.b.constant(0x4F80_0000));
         let float = self.b.float(Float::Max, float, zero);
@@ -183,7 +183,7 @@ impl Lower<'_> {
         self.b.or(word, is_beyond)
     }
 
-    /// Returns the floats of unsigned words, each from two halves that floats hold exactly.
+    /// Returns the floats of unsigned words. A float holds each 16-bit half of a word exactly.
     fn float_of_unsigned(&mut self, word: Value) -> Value {
         let low = self.b.and_constant(word, 0xFFFF);
         let low_offset = self.b.constant(0x4B00_0000);

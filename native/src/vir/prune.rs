@@ -3,7 +3,7 @@
 use super::{Block, End, Function, ITEMS, Node};
 
 impl Block {
-    /// Returns, by node, `true` if it has an effect or something reads its value.
+    /// Returns, by node, `true` if the node has an effect or its value is read.
     pub fn live(&self) -> Vec<bool> {
         let mut is_live: Vec<bool> = self.nodes.iter().map(|node| !node.has_value()).collect();
         if let End::Branch { condition, .. } = self.end
@@ -25,7 +25,7 @@ impl Block {
 }
 
 impl Function {
-    /// Removes writes of cells that nothing reads.
+    /// Removes writes of cells that no live node reads.
     pub fn prune(&mut self) {
         let order = self.order();
         loop {

@@ -8,7 +8,7 @@ use super::lower::{Facts, Lower};
 use super::{Binary, Block, End, Function, Input, Node, RowCheck, Target, Value};
 use crate::jit::{Cells, Dataflow, Front, Gang, Id, Kernel, Op, Shape, Unit, Words};
 
-/// Returns the function that computes two words of each item from `N` words. The words are in buffers of their own.
+/// Returns the function that computes two words of each item from `N` words. Each word has its own buffer.
 /// Returns `None` if an operation has no form in vectors.
 pub(crate) fn function<const N: usize>(
     has_fp16: bool,

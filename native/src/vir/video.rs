@@ -7,7 +7,7 @@ use super::{Binary, Half, Node, Shift, Value, Width};
 use crate::jit::{LaneOp, picked, written};
 
 impl Lower<'_> {
-    /// Returns for each word the bytes of a pair of words by their numbers, those of the second from 4 on.
+    /// Returns, for each word, bytes of a pair of words by number. Numbers from 4 on select bytes of the second word.
     pub(super) fn bytes(&mut self, select: [u8; 4], [a, b]: [Value; 2]) -> Value {
         let part = |of: u8| select.map(|byte| if byte / 4 == of { byte % 4 } else { 0x80 });
         match select {
@@ -56,7 +56,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Returns the results of an operation that is one on elements.
+    /// Returns the results of an elementwise operation.
     fn lanes(&mut self, op: LaneOp, width: Width, [x, y]: [Value; 2]) -> Value {
         let binary = match op {
             LaneOp::Add => Binary::Add,
@@ -103,7 +103,7 @@ impl Lower<'_> {
                 VideoKind::Avrg => {
                     let sum = self.b.binary(Binary::Add, wide, x, y);
                     let ones = self.b.constant(u32::MAX);
-                    // 0 or -1, so that 1 is added to sums that are not negative.
+                    // -1 for a negative sum, else 0. Therefore 1 is added to sums that are not negative.
                     let negative = self.b.shift(Shift::Arithmetic, wide, sum, bits(wide) - 1);
                     let one = self.b.binary(Binary::Sub, wide, negative, ones);
                     let sum = self.b.binary(Binary::Add, wide, sum, one);
@@ -113,7 +113,7 @@ impl Lower<'_> {
         })
     }
 
-    /// Returns for each word the sum of the exact results of its elements that the mask has.
+    /// Returns, for each word, the sum of the exact results of the elements in the mask.
     fn sum(&mut self, op: &VideoOp, [x, y]: [Value; 2], mask: u32) -> Value {
         let width = width_of(op.lanes);
         let like = op.a_signed == op.b_signed;
@@ -145,14 +145,14 @@ impl Lower<'_> {
         let kept = [0, 1].map(|k| self.b.and(exact[k], kept[k]));
         if width == Width::B8 {
             let ones = self.b.constant(0x0001_0001);
-            // The words of a half of 128 bits, two sums each.
+            // Each word of four elements has two sums.
             let sums = kept.map(|lanes| self.b.push(Node::MulAddPairs([lanes, ones])));
             return self.pairwise(sums);
         }
         self.pairwise(kept)
     }
 
-    /// Returns the sums of the words two by two, in the order of [`Unpack`](Node::Unpack).
+    /// Returns the sums of adjacent words, in the order of [`Unpack`](Node::Unpack).
     fn pairwise(&mut self, [low, high]: [Value; 2]) -> Value {
         let even = self.b.push(Node::Every2nd { odd: false, split: true, of: [low, high] });
         let odd = self.b.push(Node::Every2nd { odd: true, split: true, of: [low, high] });

@@ -1,4 +1,4 @@
-//! Functions of gangs, made from vector IR, and the calls of them.
+//! Functions of gangs, made from vector IR, and the calls of these functions.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
@@ -15,10 +15,10 @@ use crate::aot::scalar::Scalar;
 use crate::jit::{Access, Block, Cells, Gang, Unit};
 use crate::vir::{self, Facts, ITEMS, Input};
 
-/// The most bytes of a table, which is on the stack.
+/// Maximum size in bytes of a table. The table is on the stack.
 const MAX_TABLE: u32 = 1 << 16;
 
-/// Function, and what its table holds.
+/// Function, and the size and the inputs of its table.
 struct Version {
     id: FuncId,
     /// Bytes of the table.
@@ -26,11 +26,12 @@ struct Version {
     inputs: Vec<Input>,
 }
 
-/// Functions of a kernel. The first function may check accesses and decide branches once for all items. The second function
-/// checks and decides in each gang. It runs if a check of the first function fails, and for one gang at a limit.
+/// Functions of a kernel. The first function may check accesses and decide branches once for all items. The second
+/// function checks and decides in each gang. The second function runs all items after a failed check, and one gang if
+/// the first function finishes no gang.
 pub(in crate::aot) struct GangCode(Vec<Version>);
 
-/// Makes the functions of a kernel; `None` if it does something that vector IR has no form for.
+/// Makes the functions of a kernel. Returns `None` if an operation has no form in vector IR.
 pub(in crate::aot) fn code(
     library: &mut Library<'_>,
     (gang, cells, blocks): (&Gang, &Cells, &[Block]),
@@ -66,13 +67,13 @@ pub(in crate::aot) fn code(
     functions.into_iter().map(version).collect::<Option<Vec<Version>>>().map(GangCode)
 }
 
-/// Calls the functions for the items of a run. The cells of the item are those of the first one.
+/// Calls the functions for the items of a run. `item` has the cells of the first item.
 pub(in crate::aot) fn call<'b, 'f, 'm>(
     mut item: Item<'_, 'b, 'f, 'm>,
     GangCode(versions): &GangCode,
     ways: Ways,
 ) -> Scalar<'b, 'f, 'm> {
-    /// Bytes of a vector, on which vectors are aligned. Stack slots are aligned on 16 bytes.
+    /// Size and alignment of a vector in bytes. Stack slots are aligned to 16 bytes.
     const VECTOR: u32 = 32;
     let bytes = versions.iter().map(|version| version.table).max().unwrap_or(0);
     let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, bytes + VECTOR, 4);
@@ -97,7 +98,7 @@ pub(in crate::aot) fn call<'b, 'f, 'm>(
             item.s.b.ins().jump(ways.stuck, &[made_items.into()]);
             return item.s;
         }
-        // After a limit, the next function runs one gang. After a failed check, the next function runs all items.
+        // If no gang is done, the next function runs one gang. After a failed check, the next function runs all items.
         let is_begun = item.s.b.ins().icmp_imm_s(IntCC::Equal, made, 0);
         let gang = item.s.constant(I64, ITEMS.into());
         all = item.s.b.ins().select(is_begun, gang, count);
@@ -106,7 +107,7 @@ pub(in crate::aot) fn call<'b, 'f, 'm>(
     item.s
 }
 
-/// Calls a function. Returns the number of items that are done.
+/// Calls a function. Returns the number of items that are done, or -1 if the check of a hoisted row fails.
 fn call_version(
     item: &mut Item<'_, '_, '_, '_>,
     Version { id, inputs, .. }: &Version,

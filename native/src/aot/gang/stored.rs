@@ -1,11 +1,14 @@
-//! Which buffers a gang stores to, and whether it may: it may be given up and done again as long as nothing that it loads is what it has
-//! stored, and its items may run side by side as long as none loads what another one stores.
+//! Buffers to which a gang stores, and the conditions under which the gang may store.
+//!
+//! A gang that is given up is repeated. Therefore the gang must not load an element that the gang
+//! has stored. Items run side by side. Therefore an item must not load an element that another item
+//! stores.
 
 use crate::aot::known::{Flow, param_of};
 use crate::aot::memory::BufferValues;
 use crate::jit::{Access, Action, Block, BlockId, Gang, Location, Next, Shape, Target, Unit};
 
-/// An access of a block to a parameter's buffer.
+/// Access of a block to the buffer of a parameter.
 struct Found<'a> {
     block: usize,
     unit: &'a Unit,
@@ -18,7 +21,7 @@ impl Found<'_> {
         matches!(self.access.action, Action::Store { .. })
     }
 
-    /// Whether both go to the same element, which is the item's own.
+    /// Returns `true` if both accesses reach the same element and no other item reaches the element.
     fn is_own(&self, other: &Found<'_>) -> bool {
         let (Action::Load { place, width, .. } | Action::Store { place, width, .. }) = self.access.action else {
             return false;
@@ -43,8 +46,9 @@ impl Found<'_> {
     }
 }
 
-/// The parameters whose buffers are stored to; none where it is not known which these are, or where something may load what is stored.
-/// These buffers must not overlap others.
+/// Returns, by parameter, `true` if a gang stores to the buffer of the parameter. Returns `None` if the buffer of a
+/// store is unknown or read-only, or if a load may read what a gang stores. The stored buffers must not overlap other
+/// buffers.
 pub(in crate::aot) fn stored(
     gang: &Gang,
     blocks: &[Block],
@@ -66,11 +70,11 @@ pub(in crate::aot) fn stored(
         }
         *stored.get_mut(of.param?)? = true;
     }
-    // An item may change what is its own, once nothing can be given up any more.
+    // An item may change its own element in a block after which no gang is given up.
     let may_change = |param: usize| {
         let all = || found.iter().filter(|of| of.param == Some(param));
         let block = all().next().map(|of| of.block);
-        // What a block loads it loads before it stores.
+        // A block makes its loads before its stores.
         let is_late = |at: usize, of: &Found<'_>| {
             !of.is_store() && all().take(at).any(|other| other.is_store() && std::ptr::eq(of.unit, other.unit))
         };
@@ -84,7 +88,7 @@ pub(in crate::aot) fn stored(
     all_may.then_some(stored)
 }
 
-/// Whether nothing comes after a block that a gang is given up for.
+/// Returns `true` if no gang is given up after a block.
 fn is_last(gang: &Gang, blocks: &[Block], block: usize) -> bool {
     let ends = |block: usize| match blocks.get(block).map(|block| block.next) {
         Some(Next::Exit) => true,
@@ -103,7 +107,7 @@ fn is_last(gang: &Gang, blocks: &[Block], block: usize) -> bool {
         }
         open.extend(blocks.get(next.index()).into_iter().flat_map(Block::successors));
     }
-    // Items that have diverged run what is at lower addresses first.
+    // Diverged items run the blocks at lower addresses first.
     let is_masked = |block: &usize| gang.masked.get(*block).is_some_and(Option::is_some);
     ends(block) && (block + 1..blocks.len()).filter(is_masked).all(is_quiet)
 }

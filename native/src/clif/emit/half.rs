@@ -1,4 +1,4 @@
-//! Conversions of binary16 numbers, which Cranelift lacks, and products with one rounding.
+//! Conversions of binary16 numbers, which Cranelift lacks, and fused multiply-add.
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::types::{F32X4, F64X2, I32X4, I64X2};
@@ -8,7 +8,7 @@ use halfbyte_isa::half::Rounding;
 
 use crate::jit::{cast, constant};
 
-/// Returns the bits of words that a mask has.
+/// Returns `words & mask`.
 fn bits_of(b: &mut FunctionBuilder<'_>, words: Value, mask: u32) -> Value {
     let mask = constant(b, I32X4, mask);
     b.ins().band(words, mask)
@@ -18,7 +18,7 @@ fn bits_of(b: &mut FunctionBuilder<'_>, words: Value, mask: u32) -> Value {
 pub(super) fn widen(b: &mut FunctionBuilder<'_>, halves: Value) -> Value {
     let magnitude = bits_of(b, halves, 0x7FFF);
     let bits = b.ins().ishl_imm_s(magnitude, 13);
-    // 2^112 is the difference of the exponents' biases.
+    // The exponent biases differ by 112, so that the scale is 2^112.
     let (float, scale) = (cast(b, F32X4, bits), constant(b, F32X4, 0x7780_0000));
     let scaled = b.ins().fmul(float, scale);
     let scaled = cast(b, I32X4, scaled);
@@ -49,7 +49,7 @@ pub(super) fn narrow(b: &mut FunctionBuilder<'_>, rounding: Rounding, float: Val
     let normal = b.ins().iadd(limited, bias);
     let normal = b.ins().iadd(normal, odd);
     let normal = b.ins().ushr_imm_s(normal, 13);
-    // The sum of a subnormal number and 0.5 has the number's last bit in its last bit.
+    // The last bit of the sum with 0.5 has the weight of the last bit of a subnormal binary16 number.
     let (small, half) = (cast(b, F32X4, limited), constant(b, F32X4, 0x3F00_0000));
     let sum = b.ins().fadd(small, half);
     let (sum, half) = (cast(b, I32X4, sum), word(b, 0x3F00_0000));
@@ -76,7 +76,7 @@ pub(super) fn narrow(b: &mut FunctionBuilder<'_>, rounding: Rounding, float: Val
 
 /// Returns `x * y + z` of the floats in two vectors of two `f64`, each rounded once to `f32`.
 pub(super) fn multiply_add(b: &mut FunctionBuilder<'_>, [x, y, z]: [Value; 3]) -> Value {
-    // The product is exact. The sum is rounded to odd, so that rounding it again is exact.
+    // The product is exact. The sum is rounded to odd, so that the second rounding has the result of a single rounding.
     let product = b.ins().fmul(x, y);
     let sum = b.ins().fadd(product, z);
     let near = b.ins().fsub(sum, product);

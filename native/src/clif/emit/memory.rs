@@ -1,4 +1,4 @@
-//! Instructions of accesses to memory, and of checks.
+//! Instructions of memory accesses and checks.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I8X16, I16, I32, I32X4, I64, I64X2};
@@ -8,14 +8,14 @@ use super::{Emitter, PARTS, Parts};
 use crate::jit::{cast, shuffle};
 use crate::vir::{self, ITEMS, Node, Row, RowCheck, Width};
 
-/// Returns the flags of an access that is checked.
+/// Returns the flags of a checked access.
 pub(super) fn here() -> MemFlagsData {
     let mut flags = MemFlagsData::new();
     flags.set_notrap();
     flags
 }
 
-/// Returns the type of an element of some bytes: a byte, 16 bits, or a word.
+/// Returns the type of the parts of an element: a byte, 16 bits, or a word.
 fn element(bytes: u8) -> Type {
     match bytes {
         1 => I8,
@@ -55,7 +55,7 @@ impl Emitter<'_, '_> {
         self.b.ins().extractlane(pair, (item % 2) as u8)
     }
 
-    /// Returns words, one for each item.
+    /// Returns the value with the words that `word` returns for each item.
     fn collect(&mut self, mut word: impl FnMut(&mut Self, usize) -> Value) -> Parts {
         [0, 1].map(|part| {
             let first = word(self, 4 * part);
@@ -138,7 +138,7 @@ impl Emitter<'_, '_> {
         })
     }
 
-    /// Returns the address a number of bytes before a zero in memory.
+    /// Returns the address that is `displacement` bytes before a zero in memory.
     fn nowhere(&mut self, displacement: i32) -> Value {
         let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, 4, 2);
         let slot = *self.nowhere.get_or_insert_with(|| self.b.create_sized_stack_slot(slot));
@@ -274,7 +274,7 @@ impl Emitter<'_, '_> {
         });
         let ends = if check.stride == 0 { [first; 2] } else { [first, last] };
         if check.stride != 0 {
-            // Words that wrap are no row.
+            // Offsets that wrap do not form a row.
             let end = self.b.ins().iadd_imm_s(first, i64::from(check.stride) * i64::from(ITEMS - 1));
             let is_other = self.b.ins().icmp(IntCC::NotEqual, end, last);
             self.leave_if(is_other, self.labels.give_up);

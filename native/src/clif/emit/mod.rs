@@ -1,7 +1,7 @@
 //! Emitter of vector IR in Cranelift's vectors of 128 bits.
 //!
-//! A function has two arguments, the address of its table and a number of items, as
-//! [`x86::emit`](crate::x86::emit) says. A value is two vectors: the low and the high half of its
+//! A function has two arguments, the address of its table and a number of items, as in
+//! [`x86::emit`](crate::x86::emit). A value is two vectors: the low and the high half of its
 //! elements. Cells and rows are variables.
 
 mod half;
@@ -17,14 +17,14 @@ use cranelift_frontend::{FunctionBuilder, Variable};
 use crate::jit::constant;
 use crate::vir::{self, Block, Cell, End, Function, ITEMS, Node, Row, Target, Word};
 
-/// Vectors of a value.
+/// Number of vectors of a value.
 const PARTS: usize = 2;
 
 /// The low and the high half of the elements of a value, as words.
 type Parts = [Value; PARTS];
 
-/// Emits a function into its entry block, which has its arguments. `has_fma` says that the machine rounds products and sums
-/// once. Returns `None` if a node has no form in these vectors.
+/// Emits a function into its entry block, which has the arguments. `has_fma` is `true` if the machine has fused
+/// multiply-add. Returns `None` if a node has no form in these vectors.
 pub fn emit(b: &mut FunctionBuilder<'_>, function: &Function, has_fma: bool) -> Option<()> {
     let entry = b.current_block()?;
     let &[table, count] = b.block_params(entry) else { return None };
@@ -60,11 +60,11 @@ pub fn emit(b: &mut FunctionBuilder<'_>, function: &Function, has_fma: bool) -> 
 
 struct Labels {
     blocks: Vec<ir::Block>,
-    /// A gang begins.
+    /// Start of a gang.
     start: ir::Block,
     done: ir::Block,
     give_up: ir::Block,
-    /// A check before the first gang has failed.
+    /// Block for a failed check of a hoisted row.
     unbegun: ir::Block,
 }
 
@@ -77,14 +77,14 @@ struct Emitter<'a, 'f> {
     items: Variable,
     budget: Variable,
     cells: Vec<[Variable; PARTS]>,
-    /// Addresses of rows; of those that are checked once, for the first item.
+    /// Addresses of rows. A hoisted row has the address of the first item's element.
     rows: Vec<Variable>,
     /// Inputs, in 64 bits.
     words: Vec<Variable>,
     labels: Labels,
     /// Values of the block.
     values: Vec<Option<Parts>>,
-    /// Memory for loads of items that make none.
+    /// Stack slot with a zero, which the inactive items of a gather load.
     nowhere: Option<StackSlot>,
 }
 

@@ -18,7 +18,7 @@ fn type_of(width: Width) -> Type {
     }
 }
 
-/// Returns the bytes of elements of two vectors, by the numbers of the elements in both.
+/// Returns the byte numbers of elements of two vectors. Numbers count through both vectors.
 fn bytes_of(elements: &[u8]) -> [u8; 16] {
     let size = 16 / elements.len();
     std::array::from_fn(|byte| {
@@ -26,7 +26,7 @@ fn bytes_of(elements: &[u8]) -> [u8; 16] {
     })
 }
 
-/// Returns words of two vectors, by their numbers in both.
+/// Returns words of two vectors. Numbers count through both vectors.
 fn words(b: &mut FunctionBuilder<'_>, of: [Value; 2], numbers: [u8; 4]) -> Value {
     shuffle(b, of, bytes_of(&numbers))
 }
@@ -90,7 +90,7 @@ fn shift(b: &mut FunctionBuilder<'_>, op: Shift, [x, count]: [Value; 2]) -> Valu
     }
 }
 
-/// Returns elements of the same half of two vectors alternately.
+/// Interleaves the elements of the same half of two vectors.
 fn unpack(b: &mut FunctionBuilder<'_>, half: Half, width: Width, of: [Value; 2]) -> Value {
     let count = 16 / type_of(width).lane_type().bytes() as u8;
     let first = if half == Half::Low { 0 } else { count / 2 };
@@ -113,7 +113,7 @@ fn multiply_bytes(b: &mut FunctionBuilder<'_>, [x, y]: [Value; 2]) -> Value {
 }
 
 impl Emitter<'_, '_> {
-    /// Returns the results of an operation on the elements of both halves, which have a type.
+    /// Applies an operation to both halves of the operands, with elements of type `ty`.
     fn on<const N: usize>(
         &mut self,
         ty: Type,
@@ -138,7 +138,7 @@ impl Emitter<'_, '_> {
         Some(if half == Half::Low { low } else { high })
     }
 
-    /// Returns the results of two operations on a half of a value, whose elements have a type.
+    /// Applies two operations to a half of a value, with elements of type `ty`.
     fn extend(
         &mut self,
         (ty, half, of): (Type, Half, crate::vir::Value),

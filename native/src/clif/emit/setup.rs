@@ -68,7 +68,7 @@ impl Emitter<'_, '_> {
                 let most = self.b.ins().iconst(I64, most);
                 let left = self.b.ins().isub(most, from);
                 self.limit(left, step);
-                // The number of the last item before the bound. The number is large if the first item is past the bound.
+                // The number of the last item before the bound. The number is large if item 0 is past the bound.
                 let left = self.b.ins().isub(bound, from);
                 let left = if is_inclusive { left } else { self.b.ins().iadd_imm_s(left, -1) };
                 self.limit(left, step);
@@ -78,7 +78,7 @@ impl Emitter<'_, '_> {
         Some(())
     }
 
-    /// Limits the items to those up to the one with a number, divided by a power of two.
+    /// Limits the number of items to `number / step + 1`. `step` is a power of two.
     fn limit(&mut self, number: Value, step: u32) {
         let last = self.b.ins().ushr_imm_s(number, i64::from(step.trailing_zeros()));
         let items = self.b.use_var(self.items);
@@ -88,7 +88,7 @@ impl Emitter<'_, '_> {
         self.b.def_var(self.items, items);
     }
 
-    /// Checks a row of all items, and keeps the address of the first item's element.
+    /// Checks a hoisted row, and keeps the address of the first item's element.
     fn hoist_row(&mut self, HoistedRow { row, offset, step, base, check }: &HoistedRow) -> Option<()> {
         let word = self.word(*offset)?;
         let first = self.extended(word, check.signed);
@@ -97,7 +97,7 @@ impl Emitter<'_, '_> {
         let reach = self.b.ins().imul_imm_s(others, i64::from(*step));
         let last = self.b.ins().iadd(first, reach);
         if check.stride != 0 {
-            // A word holds the last offset.
+            // The last offset must fit in a word.
             let held = self.extended(last, check.signed);
             let is_wrapped = self.b.ins().icmp(IntCC::NotEqual, held, last);
             self.leave_if(is_wrapped, self.labels.unbegun);
@@ -124,13 +124,13 @@ impl Emitter<'_, '_> {
         if signed { self.b.ins().sextend(I64, word) } else { self.b.ins().uextend(I64, word) }
     }
 
-    /// Returns the offset in bytes of a number.
+    /// Returns the offset in bytes of a number, with the displacement.
     pub(super) fn offset(&mut self, number: Value, check: &RowCheck) -> Value {
         let bytes = self.b.ins().imul_imm_s(number, i64::from(check.scale));
         self.b.ins().iadd_imm_s(bytes, i64::from(check.displacement))
     }
 
-    /// Checks that the elements at two offsets are in the buffer. Returns the address of the first one.
+    /// Checks that the elements at two offsets are in the buffer. Returns the address of the first element.
     pub(super) fn bounds(
         &mut self,
         ends: [Value; 2],

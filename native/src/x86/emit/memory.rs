@@ -18,14 +18,14 @@ fn size_of(bytes: u8) -> Size {
     }
 }
 
-/// Returns the places of two items after the address in RAX.
+/// Returns the memory operands of the elements of two items. RAX has the address of the row.
 fn quads(stride: i32, item: u8) -> Option<[Memory; 2]> {
     let [low, high] = [i32::from(item), i32::from(item) + 4].map(|item| stride.checked_mul(item));
     Some([Memory::at(RAX, low?), Memory::at(RAX, high?)])
 }
 
 impl Emitter<'_> {
-    /// Returns the operand for memory after the address of a row. It may use RAX and RCX.
+    /// Returns the memory operand at a displacement from the address of a row. The operand may use RAX and RCX.
     fn in_row(&mut self, row: Row, displacement: i32) -> Option<Memory> {
         let Some(pointed) = self.pointed(row) else {
             let at = self.in_table(self.row(row));
@@ -197,7 +197,7 @@ impl Emitter<'_> {
         Some(())
     }
 
-    /// Loads a word of a vector into a general register.
+    /// Moves the first word of a vector to a general register.
     pub(super) fn word_of(&mut self, to: u8, vector: u8) {
         self.assembler.vector(VectorInst::new(&VMOVD_TO_GENERAL, B128, [vector, 0], Operand::Register(to)));
     }
@@ -234,7 +234,7 @@ impl Emitter<'_> {
         }
         self.offsets(check);
         if check.stride != 0 {
-            // Words that wrap are no row.
+            // Offsets that wrap do not form a row.
             self.assembler.address(RDX, Memory::at(RAX, check.stride.checked_mul(7)?));
             self.assembler.alu(Alu::Compare, Size::Qword, RDX, Operand::Register(RCX));
             self.give_up_if(Condition::NotEqual);
@@ -253,7 +253,7 @@ impl Emitter<'_> {
         Some(())
     }
 
-    /// Turns the words in RAX and, unless all items have the same, RCX into offsets in bytes.
+    /// Converts the words in RAX and, unless the stride is 0, RCX to offsets in bytes.
     pub(super) fn offsets(&mut self, check: &RowCheck) {
         let ends: &[u8] = if check.stride == 0 { &[RAX] } else { &[RAX, RCX] };
         for &end in ends {
@@ -275,7 +275,7 @@ impl Emitter<'_> {
     }
 
     /// Checks that the elements at offsets in RAX and RCX are in the buffer. Offsets count from the address in RDX if
-    /// `has_base`. Turns RAX into an address.
+    /// `has_base`. Converts the offset in RAX to an address.
     pub(super) fn bounds(&mut self, check: &RowCheck, has_base: bool, fail: Label) {
         let ends: &[u8] = if check.stride == 0 { &[RAX] } else { &[RAX, RCX] };
         let [start, bytes] = check.buffer.map(|word| self.in_table(self.word(word)));
@@ -299,7 +299,7 @@ impl Emitter<'_> {
         self.assembler.alu(Alu::Add, Size::Qword, RAX, start);
     }
 
-    /// Stores the words of each item a number of bytes apart, by way of memory.
+    /// Stores the words of the items `stride` bytes apart, by way of scratch vectors in memory.
     fn store_strided(
         &mut self,
         registers: &mut Registers<'_>,
@@ -339,7 +339,7 @@ impl Emitter<'_> {
         let packed = registers.take(self, at, &[from])?;
         self.row_address(row)?;
         let keeps = |first: u8| -> [u32; 8] {
-            // The low bytes of four words, side by side in each 128 bits.
+            // The low bytes of four words, contiguous in each 128 bits.
             let count = if width == Width::B8 { 1 } else { 2 };
             let mut bytes = [0x80u8; 32];
             for half in 0..2 {
@@ -385,7 +385,7 @@ impl Emitter<'_> {
         Some(())
     }
 
-    /// Stores the words of each item, by way of memory.
+    /// Scatters the words of the items, by way of scratch vectors in memory.
     fn store_each(
         &mut self,
         registers: &mut Registers<'_>,
@@ -426,7 +426,7 @@ impl Emitter<'_> {
         Some(())
     }
 
-    /// Stores the words of an item, whose number is `item` plus that in a register.
+    /// Stores the words of an item. The number of the item is `item` plus the number in the register `index`, if any.
     fn store_item(&mut self, bytes: u8, count: usize, item: i32, index: Option<u8>) {
         let of = |at: i32, scale: u8| Memory {
             base: TABLE,

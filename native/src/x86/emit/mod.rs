@@ -1,10 +1,10 @@
 //! Emitter of vector IR for x86-64 with AVX2 and FMA.
 //!
-//! A function has the System V convention and two arguments: the address of its table, in RDI, and a
-//! number of items, a multiple of the items of a gang, in RSI. It runs gangs until all are done, one
-//! is given up, or a limit is reached. It returns the number of items that are done, or 2^64 - 1 if a
-//! row that is checked before the first gang fails. The table holds the inputs, 8 bytes each, then the
-//! addresses of rows, cells, and room for vectors.
+//! A function has the System V calling convention. RDI has the address of the table. RSI has the
+//! number of items, a multiple of the items of a gang. The function runs gangs until all gangs are
+//! done, a gang is given up, or a limit is reached. The result is the number of items that are
+//! done, or 2^64 - 1 if the check of a hoisted row fails. The table holds the inputs, 8 bytes each,
+//! the addresses of rows, cells, scratch vectors, and spill slots.
 
 mod memory;
 mod node;
@@ -21,7 +21,7 @@ use registers::Registers;
 
 /// Bytes of a vector.
 const VECTOR: i32 = 32;
-/// Vectors that a store of each item uses.
+/// Number of scratch vectors. A scatter uses all of them.
 const SCRATCH: i32 = 6;
 /// General registers: the number of the gang's first item, the number of items, and the budget.
 const ITEM: u8 = R12;
@@ -40,10 +40,10 @@ pub struct Code {
     pub table: u32,
 }
 
-/// Most leaves that are in registers in the whole function.
+/// Maximum number of leaves that are in registers in the whole function.
 const MAX_RESIDENT: usize = 12;
 
-/// Returns the code of a function; `None` if it has too much of something.
+/// Returns the code of a function. Returns `None` if the function exceeds a limit of the emitter.
 pub fn emit(function: &Function) -> Option<Code> {
     let mut resident = leaves(function);
     resident.truncate(MAX_RESIDENT);
@@ -113,10 +113,10 @@ struct Emitter<'a> {
     labels: Vec<Label>,
     done: Label,
     give_up: Label,
-    /// A check before the first gang has failed.
+    /// Label for a failed check of a hoisted row.
     unbegun: Label,
     end: Label,
-    /// The most vectors that a block spills.
+    /// Maximum number of spill slots of a block.
     spills: u32,
     /// Locations of hoisted rows, by number of the row.
     hoisted: Vec<Option<setup::Pointed>>,
@@ -169,7 +169,7 @@ impl Emitter<'_> {
         a.jump(self.end);
     }
 
-    /// Emits a block, before the one to which control falls through.
+    /// Emits a block. Control falls through to `next`.
     fn block(&mut self, number: usize, block: &Block, next: Target) -> Option<()> {
         let &label = self.labels.get(number)?;
         self.assembler.bind(label);
@@ -239,7 +239,7 @@ impl Emitter<'_> {
         self.assembler.jump_if(condition, label);
     }
 
-    /// Returns the location of a value that needs no register, and that an instruction can read there.
+    /// Returns the memory operand of a node whose value an instruction can read in memory.
     fn memory_of(&mut self, node: &Node) -> Option<Operand> {
         Some(match node {
             Node::Constant(words) => Operand::Constant(self.assembler.constant(words)),

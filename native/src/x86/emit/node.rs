@@ -62,7 +62,7 @@ fn row_of(op: Binary, width: Width) -> Option<&'static Row> {
     })
 }
 
-/// Returns `true` if the operands of an operation may change places.
+/// Returns `true` if the operands may be swapped.
 fn is_commutative(op: Binary) -> bool {
     !matches!(op, Binary::Sub | Binary::SubSat { .. } | Binary::Greater | Binary::AndNot)
 }
@@ -202,7 +202,8 @@ impl Emitter<'_> {
         Some(())
     }
 
-    /// Emits a product plus a number. The rows add to their result, or multiply it.
+    /// Emits a fused multiply-add. The result register of `adds` is the addend. The result register of `multiplies` is
+    /// a factor.
     fn multiply_add(
         &mut self,
         registers: &mut Registers<'_>,
@@ -213,7 +214,7 @@ impl Emitter<'_> {
         let at = value.index();
         let [x, y, z] = args;
         let is_single = |value: Value| args.iter().filter(|&&other| other == value).count() == 1;
-        // One operand may be read in memory if another one may be overwritten.
+        // One operand may be in memory if another operand may be overwritten.
         let may_overwrite = |registers: &Registers<'_>, value| {
             registers.get(value).is_some() && registers.may_overwrite(value, at) && is_single(value)
         };
@@ -265,7 +266,7 @@ impl Emitter<'_> {
             return Some(());
         }
         match *node {
-            // It is written before it is read for the last time.
+            // The block writes the cell before the last read of this value.
             Node::Cell(cell) => {
                 let result = registers.result(self, value, &[])?;
                 let from = self.in_table(self.cell(cell));

@@ -1,4 +1,4 @@
-//! Registers of a block: furthest next use.
+//! Register allocation of a block. The value with the furthest next use is spilled.
 
 use smallvec::SmallVec;
 
@@ -7,7 +7,7 @@ use crate::vir::{Block, End, Node, Value};
 use crate::x86::vector::{VMOVDQU_LOAD, VMOVDQU_STORE, VPBROADCASTD, VPBROADCASTQ, VPCMPEQD, VPXOR, VectorInst};
 use crate::x86::{Operand, VectorWidth};
 
-/// Vector registers.
+/// Number of vector registers.
 const VECTORS: usize = 16;
 
 /// Contents of a register.
@@ -15,29 +15,29 @@ const VECTORS: usize = 16;
 enum Contents {
     Free,
     Value(Value),
-    /// Taken within a node.
+    /// Temporary of a node.
     Taken,
-    /// A leaf, in the whole function.
+    /// Leaf that is in the register in the whole function.
     Resident,
 }
 
-/// Where the values of a block are.
+/// Locations of the values of a block.
 pub(super) struct Registers<'a> {
     block: &'a Block,
-    /// By value, the nodes that read it, in order. The end of the block reads after all nodes.
+    /// By value, the nodes that read the value, in order. The end of the block reads after all nodes.
     reads: Vec<SmallVec<[u32; 4]>>,
-    /// By value, its register and its slot in memory.
+    /// Register and spill slot of each value.
     held: Vec<Option<u8>>,
     spilled: Vec<Option<u32>>,
     contents: [Contents; VECTORS],
-    /// Slots that no value uses, and the number of slots. A slot that a node reads for the last time is free from the
-    /// next node on.
+    /// Free spill slots, slots that become free at the next node, and the number of slots. A slot becomes free at the
+    /// node after its last read.
     free_slots: Vec<u32>,
     freed_slots: Vec<u32>,
     slots: u32,
-    /// By value, `true` if it is found again where it came from.
+    /// By value, `true` if the value is reloaded from its source or rematerialised, and never spilled.
     is_leaf: Vec<bool>,
-    /// By node, `true` if it has an effect, or something reads its value.
+    /// By node, `true` if the node has an effect or its value is read.
     is_live: Vec<bool>,
 }
 
@@ -58,7 +58,7 @@ impl<'a> Registers<'a> {
         if let End::Branch { condition, .. } = block.end {
             read(condition, count);
         }
-        // A cell is no leaf if it is read after the block has written it.
+        // The value of a cell is not a leaf if the block writes the cell before the last read of the value.
         let mut written: Vec<(u32, u32)> = Vec::new();
         for (at, node) in (0..).zip(&block.nodes) {
             if let Node::SetCell(cell, _) = node {
@@ -93,17 +93,17 @@ impl<'a> Registers<'a> {
         }
     }
 
-    /// Begins a node.
+    /// Begins a node. Frees the slots whose last read was in the previous node.
     pub fn begin(&mut self) {
         self.free_slots.append(&mut self.freed_slots);
     }
 
-    /// Returns the number of slots in memory.
+    /// Returns the number of spill slots.
     pub fn spills(&self) -> u32 {
         self.slots
     }
 
-    /// Returns `true` if a node need not be emitted: nothing reads its value.
+    /// Returns `true` if a node has no effect and its value is not read.
     pub fn is_dead(&self, value: Value) -> bool {
         self.is_live.get(value.index()) == Some(&false)
     }
@@ -128,7 +128,7 @@ impl<'a> Registers<'a> {
         self.held.get(value.index()).copied().flatten()
     }
 
-    /// Makes a register hold a value.
+    /// Assigns a register to a value.
     pub fn hold(&mut self, value: Value, register: u8) {
         if let (Some(held), Some(contents)) =
             (self.held.get_mut(value.index()), self.contents.get_mut(usize::from(register)))
@@ -148,7 +148,7 @@ impl<'a> Registers<'a> {
         }
     }
 
-    /// Returns `true` if the register of a value that the node `at` reads may become that of its result.
+    /// Returns `true` if the result of the node `at` may overwrite the register of a value that the node reads.
     pub fn may_overwrite(&self, value: Value, at: usize) -> bool {
         let contents = self.get(value).and_then(|register| self.contents.get(usize::from(register)));
         self.ends(value, at) && contents != Some(&Contents::Resident)
@@ -166,7 +166,8 @@ impl<'a> Registers<'a> {
         }
     }
 
-    /// Returns a register that is free, or whose value is read last of all but those in `kept`.
+    /// Returns a free register. If all registers are in use, evicts the value with the furthest next use that is not in
+    /// `kept`.
     fn room(&mut self, emitter: &mut Emitter<'_>, at: usize, kept: &[Value]) -> Option<u8> {
         if let Some(free) = self.contents.iter().position(|&contents| contents == Contents::Free) {
             return Some(free as u8);
@@ -175,7 +176,7 @@ impl<'a> Registers<'a> {
             Contents::Value(value) if !kept.contains(value) => Some(*value),
             _ => None,
         });
-        // What is found again costs no store.
+        // The eviction of a leaf costs no store.
         let far = |value: &Value| (self.next_read(*value, at).unwrap_or(u32::MAX), self.is_leaf(*value));
         let value = values.max_by_key(far)?;
         let register = self.get(value)?;
@@ -198,7 +199,7 @@ impl<'a> Registers<'a> {
         Some(register)
     }
 
-    /// Returns a register that a node uses, until [`give_back`](Self::give_back).
+    /// Returns a temporary register, which is in use until [`give_back`](Self::give_back).
     pub fn take(&mut self, emitter: &mut Emitter<'_>, at: usize, kept: &[Value]) -> Option<u8> {
         let register = self.room(emitter, at, kept)?;
         *self.contents.get_mut(usize::from(register))? = Contents::Taken;
@@ -241,8 +242,8 @@ impl<'a> Registers<'a> {
         Some(registers)
     }
 
-    /// Returns the operand for a value that the node `at` reads: memory, if it is not in a register and this is its last
-    /// read.
+    /// Returns the operand for a value that the node `at` reads. The operand may be memory if the value is not in a
+    /// register and no later node reads the value.
     pub fn operand(&mut self, emitter: &mut Emitter<'_>, value: Value, at: usize, kept: &[Value]) -> Option<Operand> {
         if self.get(value).is_none() && self.ends(value, at) {
             if let Some(slot) = self.spilled.get(value.index()).copied().flatten() {
@@ -258,13 +259,13 @@ impl<'a> Registers<'a> {
         self.fetch(emitter, value, at, kept).map(Operand::Register)
     }
 
-    /// Returns `true` if [`operand`](Self::operand) would give memory.
+    /// Returns `true` if [`operand`](Self::operand) may return memory.
     pub fn is_in_memory(&self, value: Value, at: usize) -> bool {
         self.get(value).is_none() && self.ends(value, at)
     }
 }
 
-/// Returns the register of the leaf with a number.
+/// Returns the register of a resident leaf, by the number of the leaf.
 pub(super) fn resident_register(number: usize) -> u8 {
     (VECTORS - 1 - number) as u8
 }

@@ -12,7 +12,7 @@ pub(super) struct Pointed {
     /// The address of the first item's element, less the displacement.
     pub pointer: Pointer,
     pub displacement: i32,
-    /// Bytes from the element of an item to that of the next.
+    /// Bytes between the elements of consecutive items.
     pub stride: i32,
 }
 
@@ -23,7 +23,7 @@ pub(super) enum Pointer {
     InTable(Row),
 }
 
-/// Returns a row that is equal for all rows with one address.
+/// Returns a key that is equal for all rows whose addresses differ in the displacement only.
 fn address_of(hoisted: &HoistedRow) -> HoistedRow {
     let check = RowCheck { displacement: 0, bytes: 0, align: 0, ..hoisted.check };
     HoistedRow { row: Row(0), check, ..*hoisted }
@@ -57,7 +57,7 @@ impl Emitter<'_> {
         Some(())
     }
 
-    /// Checks the rows of all items, and keeps their addresses.
+    /// Checks the hoisted rows, and keeps their addresses.
     fn hoist_rows(&mut self) -> Option<()> {
         let rows = &self.function.hoisted;
         self.hoisted = vec![None; self.function.rows as usize];
@@ -88,7 +88,7 @@ impl Emitter<'_> {
         Some(())
     }
 
-    /// Checks a row of all items. The address of the first item's element is in RAX.
+    /// Checks a hoisted row. Loads the address of the first item's element into RAX.
     fn hoist_row(&mut self, HoistedRow { offset, step, base, check, .. }: &HoistedRow) -> Option<()> {
         let fail = self.unbegun;
         let first = self.in_table(self.word(*offset));
@@ -100,7 +100,7 @@ impl Emitter<'_> {
             self.assembler.address(RCX, Memory::at(COUNT, -1));
             self.assembler.multiply(RCX, *step);
             self.assembler.alu(Alu::Add, Size::Qword, RCX, Operand::Register(RAX));
-            // A word holds the last offset.
+            // The last offset must fit in a word.
             self.assembler.load(Size::Qword, RDX, Operand::Register(RCX));
             if check.signed {
                 self.assembler.extend_sign(RDX);
@@ -128,7 +128,7 @@ impl Emitter<'_> {
         self.hoisted.get(row as usize).copied().flatten()
     }
 
-    /// Returns the register that holds an address, which may be RAX.
+    /// Returns the register that holds an address. Loads an address of the table into RAX.
     pub(super) fn pointer(&mut self, pointer: Pointer) -> u8 {
         match pointer {
             Pointer::Register(register) => register,
@@ -171,7 +171,7 @@ impl Emitter<'_> {
                 self.assembler.set(RDX, most);
                 self.assembler.alu(Alu::Sub, Size::Qword, RDX, Operand::Register(RAX));
                 self.limit(RDX, step);
-                // The number of the last item before the bound. The number is large if the first item is past the bound.
+                // The number of the last item before the bound. The number is large if item 0 is past the bound.
                 self.assembler.alu(Alu::Sub, Size::Qword, RCX, Operand::Register(RAX));
                 if !is_inclusive {
                     self.assembler.alu_immediate(Alu::Sub, Size::Qword, Operand::Register(RCX), 1);
@@ -184,7 +184,7 @@ impl Emitter<'_> {
         Some(())
     }
 
-    /// Limits the items to those up to the one with the number in a register, divided by a power of two.
+    /// Limits the number of items to `register / step + 1`. `step` is a power of two.
     fn limit(&mut self, register: u8, step: u32) {
         if step > 1 {
             self.assembler.shift_right(register, step.trailing_zeros() as u8);
