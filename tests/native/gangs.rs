@@ -58,7 +58,7 @@ const KERNELS: [Case; 32] = [
         &[4, 16],
         true,
     ),
-    // Operations without a vector form are computed item by item.
+    // x86 has no vector instructions for division.
     (
         "each",
         "x: in i32, y: out i32) {\nlet i = item_id()\nlet a = x[x[i] & 7]\ny[i] = ((a << (a & 31)) /_u (i + 1)) ^ mul_hi_u(a, x[i])\n}",

@@ -14,10 +14,6 @@ use crate::vir::ITEMS;
 pub(super) struct Ways {
     /// Number of items of the run, a multiple of the items of a gang.
     pub count: Value,
-    /// Block in which the items of the run are executed one after another.
-    pub alone: ir::Block,
-    /// Block at which all items of the run are done.
-    pub done: ir::Block,
     /// Block whose argument is the number of finished items. Another run begins after these items.
     pub some: ir::Block,
     /// Block whose argument is the number of finished items. The items of the next gang run one after another.
@@ -110,7 +106,7 @@ impl Runs {
     /// from now on belongs to the run.
     pub fn begin(self, s: &mut Scalar<'_, '_, '_>, item: ir::Block) -> Ways {
         let [together, next_line, go, rest, run] = [(); 5].map(|()| s.b.create_block());
-        let [alone, done, some, stuck] = [(); 4].map(|()| s.b.create_block());
+        let [some, stuck] = [(); 2].map(|()| s.b.create_block());
         let [start, end] = self.line;
         s.b.switch_to_block(self.ask);
         let (at, until) = (s.b.use_var(self.number), s.b.use_var(self.until));
@@ -138,29 +134,20 @@ impl Runs {
         self.put_place(s, at);
         s.b.ins().jump(item, &[]);
         s.b.switch_to_block(run);
-        Ways { count, alone, done, some, stuck }
+        Ways { count, some, stuck }
     }
 
     /// Emits the code after a run. The next run begins in the current block.
     pub fn end(self, s: &mut Scalar<'_, '_, '_>, ways: Ways, item: ir::Block) {
-        let Ways { count, alone, done, some, stuck } = ways;
-        let few = s.b.create_block();
-        let next_items = s.b.append_block_param(few, I32);
-        s.b.switch_to_block(alone);
-        s.b.ins().jump(few, &[count.into()]);
+        let Ways { some, stuck, .. } = ways;
         let made = s.b.append_block_param(stuck, I32);
         s.b.switch_to_block(stuck);
         self.go_on(s, made);
-        let next_gang = s.word(ITEMS);
-        s.b.ins().jump(few, &[next_gang.into()]);
-        s.b.switch_to_block(few);
         let at = s.b.use_var(self.number);
-        let end = s.b.ins().iadd(at, next_items);
+        let end = s.b.ins().iadd_imm_s(at, i64::from(ITEMS));
         s.b.def_var(self.until, end);
         self.put_place(s, at);
         s.b.ins().jump(item, &[]);
-        s.b.switch_to_block(done);
-        s.b.ins().jump(some, &[count.into()]);
         let made = s.b.append_block_param(some, I32);
         s.b.switch_to_block(some);
         self.go_on(s, made);

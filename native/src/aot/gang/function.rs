@@ -29,7 +29,10 @@ struct Version {
 /// Functions of a kernel. The first function may check accesses and decide branches once for all items. The second
 /// function checks and decides in each gang. The second function runs all items after a failed check, and one gang if
 /// the first function finishes no gang.
-pub(in crate::aot) struct GangCode(Vec<Version>);
+pub(in crate::aot) struct GangCode {
+    hoisted: Option<Version>,
+    each: Version,
+}
 
 /// Makes the functions of a kernel. Returns `None` if an operation has no form in vector IR.
 pub(in crate::aot) fn code(
@@ -54,65 +57,60 @@ pub(in crate::aot) fn code(
         has_fp16,
         hoists: true,
     };
-    let hoisted = vir::function(&facts)?;
-    let mut functions = vec![hoisted];
-    if functions.iter().any(|function| !function.hoisted.is_empty() || !function.setup.is_empty()) {
-        facts.hoists = false;
-        functions.push(vir::function(&facts)?);
-    }
-    let version = |function: vir::Function| {
+    let first = vir::function(&facts)?;
+    facts.hoists = false;
+    let (hoisted, each) = match first.hoisted.is_empty() && first.setup.is_empty() {
+        true => (None, first),
+        false => (Some(first), vir::function(&facts)?),
+    };
+    let mut version = |function: vir::Function| {
         let (id, table) = library.gang_function(&function)?;
         (table <= MAX_TABLE).then_some(Version { id, table, inputs: function.inputs })
     };
-    functions.into_iter().map(version).collect::<Option<Vec<Version>>>().map(GangCode)
+    let hoisted = match hoisted {
+        Some(function) => Some(version(function)?),
+        None => None,
+    };
+    Some(GangCode { hoisted, each: version(each)? })
 }
 
 /// Calls the functions for the items of a run. `item` has the cells of the first item.
 pub(in crate::aot) fn call<'b, 'f, 'm>(
     mut item: Item<'_, 'b, 'f, 'm>,
-    GangCode(versions): &GangCode,
+    GangCode { hoisted, each }: &GangCode,
     ways: Ways,
 ) -> Scalar<'b, 'f, 'm> {
     /// Size and alignment of a vector in bytes. Stack slots are aligned to 16 bytes.
     const VECTOR: u32 = 32;
-    let bytes = versions.iter().map(|version| version.table).max().unwrap_or(0);
+    let bytes = hoisted.iter().chain([each]).map(|version| version.table).max().unwrap_or(0);
     let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, bytes + VECTOR, 4);
     let slot = item.s.b.create_sized_stack_slot(slot);
     let table = item.s.b.ins().stack_addr(I64, slot, 0);
     let table = item.s.b.ins().iadd_imm_s(table, i64::from(VECTOR) - 1);
     let table = item.s.b.ins().band_imm_s(table, -i64::from(VECTOR));
     let count = item.s.b.ins().uextend(I64, ways.count);
-    let mut all = count;
-    for (version, is_last) in versions.iter().zip((0..versions.len()).map(|number| number + 1 == versions.len())) {
-        let Some(made) = call_version(&mut item, version, [table, all]) else { break };
-        let (some, next) = (item.s.b.create_block(), item.s.b.create_block());
-        let (condition, bound) =
-            if is_last { (IntCC::Equal, all) } else { (IntCC::SignedGreaterThan, item.s.constant(I64, 0)) };
-        let is_made = item.s.b.ins().icmp(condition, made, bound);
+    let mut items = count;
+    if let Some(hoisted) = hoisted {
+        let made = call_version(&mut item, hoisted, [table, count]);
+        let next = item.s.b.create_block();
+        let is_made = item.s.b.ins().icmp_imm_s(IntCC::SignedGreaterThan, made, 0);
         let made_items = item.s.b.ins().ireduce(I32, made);
-        item.s.b.ins().brif(is_made, some, &[], next, &[]);
-        item.s.b.switch_to_block(some);
-        item.s.b.ins().jump(ways.some, &[made_items.into()]);
+        item.s.b.ins().brif(is_made, ways.some, &[made_items.into()], next, &[]);
         item.s.b.switch_to_block(next);
-        if is_last {
-            item.s.b.ins().jump(ways.stuck, &[made_items.into()]);
-            return item.s;
-        }
         // If no gang is done, the next function runs one gang. After a failed check, the next function runs all items.
         let is_begun = item.s.b.ins().icmp_imm_s(IntCC::Equal, made, 0);
         let gang = item.s.constant(I64, ITEMS.into());
-        all = item.s.b.ins().select(is_begun, gang, count);
+        items = item.s.b.ins().select(is_begun, gang, count);
     }
-    item.s.b.ins().jump(ways.alone, &[]);
+    let made = call_version(&mut item, each, [table, items]);
+    let is_all = item.s.b.ins().icmp(IntCC::Equal, made, items);
+    let made = item.s.b.ins().ireduce(I32, made);
+    item.s.b.ins().brif(is_all, ways.some, &[made.into()], ways.stuck, &[made.into()]);
     item.s
 }
 
 /// Calls a function. Returns the number of items that are done, or -1 if the check of a hoisted row fails.
-fn call_version(
-    item: &mut Item<'_, '_, '_, '_>,
-    Version { id, inputs, .. }: &Version,
-    args: [Value; 2],
-) -> Option<Value> {
+fn call_version(item: &mut Item<'_, '_, '_, '_>, Version { id, inputs, .. }: &Version, args: [Value; 2]) -> Value {
     let [table, _] = args;
     for (number, &input) in (0..).zip(inputs) {
         let buffer = |param: usize| item.frame.buffers.get(param).copied().flatten();
@@ -128,5 +126,5 @@ fn call_version(
     }
     let function = item.s.library.import(*id, item.s.b.func);
     let called = item.s.b.ins().call(function, &args);
-    item.s.b.inst_results(called).first().copied()
+    item.s.b.inst_results(called).first().copied().unwrap_or_else(|| item.s.constant(I64, 0))
 }
